@@ -29,7 +29,7 @@ enum class ErrorKind : unsigned char {
   DType,           // RuntimeError, an element type is not supported or does not match
   Device,          // RuntimeError
   Format,          // RuntimeError, malformed serialised data
-  OutOfMemory,     // MemoryError
+  OutOfMemory,     // OutOfMemoryError, a RuntimeError
   Python,          // a Python exception is already set on this thread: let it through
   Internal,        // RuntimeError, our mistake
 };
