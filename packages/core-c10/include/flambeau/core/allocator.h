@@ -45,4 +45,7 @@ FL_API void empty_cache() noexcept;
 FL_API std::size_t memory_cache_limit() noexcept;
 FL_API void set_memory_cache_limit(std::size_t nbytes) noexcept;
 
+// A cached block idle for this long goes back to the system at the next call that passes by; 5 s at the start.
+FL_API void set_memory_cache_decay(double seconds) noexcept;
+
 }  // namespace flambeau
