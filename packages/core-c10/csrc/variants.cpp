@@ -1,0 +1,137 @@
+// In-place and out= forms, made from the functional one. Correct for every operator and every overlap by construction:
+// the functional result is whole before anything is written. Kernels that can write in place register a faster form.
+#include "flambeau/core/kernel.h"
+#include "flambeau/core/python_hook.h"
+
+namespace flambeau {
+namespace {
+
+const Operator& copy_op() {
+  static const Operator& op = get_operator("aten", "copy_");
+  return op;
+}
+
+void copy_into(const Tensor& dst, const Tensor& src) {
+  const Value args[3] = {Value(dst), Value(src), Value(false)};
+  Value result;
+  dispatch(copy_op(), args, &result);
+  release_result(result);
+}
+
+struct Results {
+  Value values[16];
+  ~Results() { for (Value& v : values) release_result(v); }
+};
+
+void return_borrowed(Value* r, const Value& v) { set_result(r, Tensor(v.as_tensor())); }
+
+}  // namespace
+
+void inplace_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  const Tensor& self = args[0].as_tensor();
+  FL_CHECK(!has_internal_overlap(self), "[", op.name, "] unsupported operation: more than one element of the written-to tensor "
+           "refers to a single memory location. Please clone() the tensor before performing the operation.");
+  Results r;
+  redispatch(*op.functional, keys, args, r.values);
+  const Tensor& value = r.values[0].as_tensor();
+  FL_CHECK(value.sizes() == self.sizes(), "[", op.name, "] output with shape ", self.sizes(), " doesn't match the broadcast shape ", value.sizes());
+  FL_CHECK(can_cast(value.dtype(), self.dtype()), "result type ", dtype_name(value.dtype()), " can't be cast to the desired output type ", dtype_name(self.dtype()));
+  copy_into(self, value);
+  return_borrowed(results, args[0]);
+}
+
+void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype) {
+  FL_CHECK(can_cast(dtype, out.dtype()), "[", op, "] result type ", dtype_name(dtype), " can't be cast to the desired output type ", dtype_name(out.dtype()));
+  if (!(out.sizes() == sizes)) {
+    if (out.numel() != 0 && python_hooks.warn)
+      python_hooks.warn(concat("An output with one or more elements was resized since it had shape ", out.sizes(),
+                               ", which does not match the required output shape ", sizes,
+                               ". This behavior is deprecated; reuse an out tensor t by resizing it with t.resize_(0).").c_str());
+    resize_(out, sizes);
+  }
+  FL_CHECK(!has_internal_overlap(out), "[", op, "] unsupported operation: more than one element of the written-to tensor refers "
+           "to a single memory location. Please clone() the tensor before performing the operation.");
+}
+
+void out_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  const Operator& f = *op.functional;
+  for (int i = 0; i < f.num_results; ++i) {
+    const Tensor& out = args[f.num_args + i].as_tensor();
+    FL_CHECK(!out.requires_grad() || !grad_enabled(), f.name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  }
+  Results r;
+  redispatch(f, keys, args, r.values);
+  for (int i = 0; i < f.num_results; ++i) {
+    const Tensor& out = args[f.num_args + i].as_tensor();
+    const Tensor& value = r.values[i].as_tensor();
+    prepare_out(f.name.c_str(), out, value.sizes(), value.dtype());
+  }
+  GradMode no_grad(false);
+  for (int i = 0; i < f.num_results; ++i) {
+    copy_into(args[f.num_args + i].as_tensor(), r.values[i].as_tensor());
+    return_borrowed(results + i, args[f.num_args + i]);
+  }
+}
+
+// --- operators with a shape rule --------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kMaxResults = 8;
+
+const ShapedKernel& shaped(const Operator& op) { return *static_cast<const ShapedKernel*>(op.payload); }
+
+Device device_of(const Operator& op, const Value* args) {
+  for (int i = 0; i < op.num_args; ++i) {
+    if (args[i].tag == Tag::Tensor) return args[i].tensor->device;
+    if (args[i].tag == Tag::TensorList && args[i].size && args[i].tensors[0].defined()) return args[i].tensors[0].device();
+  }
+  return {DeviceType::CPU, -1};
+}
+
+Tensor allocate(const TensorSpec& spec, Device device) {
+  return spec.strides.empty() ? empty(spec.sizes, {spec.dtype, device}) : empty_strided(spec.sizes, spec.strides, {spec.dtype, device});
+}
+
+}  // namespace
+
+void run_shaped_functional(const Operator& op, KeySet, const Value* args, Value* results) {
+  TensorSpec specs[kMaxResults];
+  shaped(op).shape(args, specs);
+  Tensor outs[kMaxResults];
+  for (int i = 0; i < op.num_results; ++i) outs[i] = allocate(specs[i], {DeviceType::CPU, -1});
+  shaped(op).run(args, outs);
+  for (int i = 0; i < op.num_results; ++i) set_result(results + i, std::move(outs[i]));
+}
+
+void run_shaped_meta(const Operator& op, KeySet, const Value* args, Value* results) {
+  TensorSpec specs[kMaxResults];
+  shaped(op).shape(args, specs);
+  for (int i = 0; i < op.num_results; ++i) set_result(results + i, allocate(specs[i], device_of(op, args)));
+}
+
+void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  const Operator& f = *op.functional;
+  TensorSpec specs[kMaxResults];
+  shaped(f).shape(args, specs);
+  Tensor outs[kMaxResults];
+  bool direct = true;  // the kernel may write straight into `out`: same dtype, row-major, disjoint from every argument
+  for (int i = 0; i < f.num_results; ++i) {
+    outs[i] = args[f.num_args + i].as_tensor();
+    direct = direct && outs[i].dtype() == specs[i].dtype && outs[i].is_contiguous() && outs[i].sizes() == IntList(specs[i].sizes) && specs[i].strides.empty();
+    for (int j = 0; j < f.num_args && direct; ++j) {
+      if (args[j].tag == Tag::Tensor) direct = memory_overlap(outs[i], args[j].as_tensor()) == Overlap::None;
+      else if (args[j].tag == Tag::TensorList)
+        for (uint32_t k = 0; k < args[j].size; ++k)
+          direct = direct && (!args[j].tensors[k].defined() || memory_overlap(outs[i], args[j].tensors[k]) == Overlap::None);
+    }
+  }
+  if (!direct || f.num_results > 1) return out_through_functional(op, keys, args, results);
+  shaped(f).run(args, outs);
+  for (int i = 0; i < f.num_results; ++i) {
+    outs[i].storage().bump_version();
+    set_result(results + i, std::move(outs[i]));
+  }
+}
+
+}  // namespace flambeau
