@@ -195,11 +195,15 @@ def plot(digits: dict[str, Any], logits: Any, history: list[dict[str, float]], p
     right_axes.set(title="Held-out accuracy, %", xlabel="epoch")
     right_axes.legend(loc="lower right")
 
-    bottom.suptitle(f"Held-out scans with predictions: {len(wrong)} of {len(truth)} wrong (red, true digit in brackets)")
+    bottom.suptitle(
+        f"Held-out scans with predictions: {len(wrong)} of {len(truth)} wrong (red, true digit in brackets)"
+    )
     for axes, i in zip(bottom.subplots(rows, columns).flat, shown, strict=False):
         bad = guess[i] != truth[i]
         axes.imshow(images[i], cmap="gray_r")
-        axes.set_title(f"{guess[i]} ({truth[i]})" if bad else f"{guess[i]}", color="red" if bad else "black", fontsize=9)
+        axes.set_title(
+            f"{guess[i]} ({truth[i]})" if bad else f"{guess[i]}", color="red" if bad else "black", fontsize=9
+        )
         axes.set(xticks=[], yticks=[])
         for side in axes.spines.values():
             side.set(color="red" if bad else "lightgrey", linewidth=2 if bad else 0.5)
