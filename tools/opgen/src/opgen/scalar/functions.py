@@ -1,0 +1,77 @@
+"""Mathematical functions that bodies may call, by their names in the aten-kernels math headers (csrc/math)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from opgen.scalar.lang import Value, call
+
+
+def _function(name: str, kinds: str = "fc") -> Callable[..., Value]:
+    def function(*args: object) -> Value:
+        return call("vm::" + name, *args, kinds=kinds)
+
+    function.__name__ = name
+    function.__doc__ = f"`{name}`, by the C++ function vm::{name} of the aten-kernels math headers."
+    return function
+
+
+exp = _function("exp")
+exp2 = _function("exp2")
+expm1 = _function("expm1")
+log = _function("log")
+log2 = _function("log2")
+log10 = _function("log10")
+log1p = _function("log1p")
+sqrt = _function("sqrt")
+rsqrt = _function("rsqrt")
+pow = _function("pow")
+ipow = _function("ipow", "i")
+sin = _function("sin")
+cos = _function("cos")
+tan = _function("tan")
+asin = _function("asin")
+acos = _function("acos")
+atan = _function("atan")
+sinh = _function("sinh")
+cosh = _function("cosh")
+tanh = _function("tanh")
+asinh = _function("asinh")
+acosh = _function("acosh")
+atanh = _function("atanh")
+atan2 = _function("atan2", "f")
+hypot = _function("hypot", "f")
+sigmoid = _function("sigmoid")
+erf = _function("erf", "f")
+erfc = _function("erfc", "f")
+erfinv = _function("erfinv", "f")
+erfcx = _function("erfcx", "f")
+lgamma = _function("lgamma", "f")
+digamma = _function("digamma", "f")
+trigamma = _function("trigamma", "f")
+zeta = _function("zeta", "f")
+ndtri = _function("ndtri", "f")
+log_ndtr = _function("log_ndtr", "f")
+igamma = _function("igamma", "f")
+igammac = _function("igammac", "f")
+bessel_i0 = _function("i0", "f")
+bessel_i0e = _function("i0e", "f")
+bessel_i1 = _function("i1", "f")
+bessel_i1e = _function("i1e", "f")
+bessel_j0 = _function("bessel_j0", "f")
+bessel_j1 = _function("bessel_j1", "f")
+bessel_y0 = _function("bessel_y0", "f")
+bessel_y1 = _function("bessel_y1", "f")
+floor = _function("floor", "f")
+ceil = _function("ceil", "f")
+trunc = _function("trunc", "f")
+round_even = _function("round", "f")
+fabs = _function("abs", "f")
+cabs = _function("abs", "c")
+copysign = _function("copysign", "f")
+nextafter = _function("nextafter", "f")
+fmod = _function("fmod", "f")
+remainder = _function("remainder", "f")
+floor_divide = _function("floor_divide", "f")
+gcd = _function("gcd", "i")
+lcm = _function("lcm", "i")
