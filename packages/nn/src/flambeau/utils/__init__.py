@@ -1,0 +1,24 @@
+"""Helpers around training: data loading, hooks. Submodules are loaded on first use."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_SUBMODULES = ("data", "hooks", "checkpoint", "tensorboard", "dlpack", "collect_env", "_pytree")
+
+__all__ = ["data", "hooks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        try:
+            return importlib.import_module(f"flambeau.utils.{name}")
+        except ModuleNotFoundError as err:
+            if err.name != f"flambeau.utils.{name}":
+                raise
+    raise AttributeError(f"[flambeau.utils] there is no {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
