@@ -79,6 +79,13 @@ class SequentialLR(_Composed):
         self._last_lr = scheduler.get_last_lr()
 
 
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Start anew as the next part of another SequentialLR."""
+        self.last_epoch = 0 if epoch is None else epoch
+        self._schedulers[0]._update_lr(epoch)
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+
 class ChainedScheduler(_Composed):
     """All schedulers act in every step, each on the rates that the one before it left.
 
@@ -108,6 +115,17 @@ class ChainedScheduler(_Composed):
         self._last_lr = values_of(self.optimizer, "lr")
 
 
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Start anew as the next part of a SequentialLR."""
+        first, *others = self._schedulers
+        first._update_lr(epoch)
+        for scheduler in others:
+            # In turn on the rates before it, as in the first step of each.
+            scheduler.last_epoch = -1
+            scheduler._initial_step()
+        self._last_lr = values_of(self.optimizer, "lr")
+
+
 def _check_parts(owner: str, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
     for i, scheduler in enumerate(schedulers):
         kind = type(scheduler).__name__
@@ -129,8 +147,9 @@ def _check_parts(owner: str, schedulers: Sequence[Any], optimizer: Optimizer) ->
 
 
 def _take_back(scheduler: Any) -> None:
-    """Undo the count of the first step, of the parts too."""
-    for part in getattr(scheduler, "_schedulers", ()):
-        _take_back(part)
-    if hasattr(scheduler, "last_epoch"):
+    """Undo the count of the first step; a composed scheduler stands for its parts."""
+    if hasattr(scheduler, "_schedulers"):
+        for part in scheduler._schedulers:
+            _take_back(part)
+    else:
         scheduler.last_epoch -= 1
