@@ -83,7 +83,7 @@ class TestPrinted(TestCase):
     const int64_t x_ = in0[i];
     const int64_t y_ = in1[i];
     flags |= y_ == 0LL;
-    out0[i] = safe_div(x_, y_);
+    out0[i] = vm::trunc_div(x_, y_);
   }
   return flags;
 }""",

@@ -1,8 +1,8 @@
-// What generated kernels may use besides the math headers: short names, integer helpers that never trap.
+// What generated kernels may use besides the math headers: short names and rounding to the half kinds.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "flambeau/core/complex.h"
 #include "flambeau/core/half.h"
@@ -19,51 +19,38 @@ using c128 = Complex<double>;
 using vm::kInf;
 using vm::kNaN;
 
-// Quotient toward zero. A divisor of 0 gives 0; the most negative value by -1 wraps.
-template <typename T>
-FL_VM T safe_div(T x, T y) {
-  using U = std::make_unsigned_t<T>;
-  if constexpr (std::is_signed_v<T>) {
-    const T divisor = (y == T(0)) | (y == T(-1)) ? T(1) : y;
-    const T q = static_cast<T>(x / divisor);
-    return y == T(0) ? T(0) : y == T(-1) ? static_cast<T>(U(0) - U(x)) : q;
-  } else {
-    const T divisor = y == T(0) ? T(1) : y;
-    return y == T(0) ? T(0) : static_cast<T>(x / divisor);
-  }
-}
-
-// Remainder of safe_div, with the sign of x; 0 where the divisor is 0.
-template <typename T>
-FL_VM T safe_rem(T x, T y) {
-  if constexpr (std::is_signed_v<T>) {
-    return static_cast<T>(x % ((y == T(0)) | (y == T(-1)) ? T(1) : y));
-  } else {
-    return static_cast<T>(x % (y == T(0) ? T(1) : y));
-  }
-}
-
-// Shifts by a negative amount or by the width and more: all bits leave (left: 0; right: 0 or the sign).
-template <typename T>
-FL_VM T shift_left(T x, T n) {
-  using U = std::make_unsigned_t<T>;
-  constexpr int kBits = sizeof(T) * 8;
-  const bool in_range = static_cast<U>(n) < static_cast<U>(kBits);
-  using W = std::conditional_t<(sizeof(T) < 4), uint32_t, U>;
-  const T shifted = static_cast<T>(static_cast<W>(static_cast<U>(x)) << (in_range ? static_cast<W>(static_cast<U>(n)) : W(0)));
-  return in_range ? shifted : T(0);
-}
-template <typename T>
-FL_VM T shift_right(T x, T n) {
-  using U = std::make_unsigned_t<T>;
-  constexpr int kBits = sizeof(T) * 8;
-  const bool in_range = static_cast<U>(n) < static_cast<U>(kBits);
-  if constexpr (std::is_signed_v<T>) return static_cast<T>(x >> (in_range ? n : T(kBits - 1)));
-  return in_range ? static_cast<T>(x >> (in_range ? n : T(0))) : T(0);
-}
-
 FL_VM float round_to_float16(float x) { return Half(x); }
 FL_VM float round_to_bfloat16(float x) { return BFloat16(x); }
+
+// The 16-bit number next to x towards y; both are widened ones. `kInfBits` is the pattern of infinity.
+template <uint16_t kInfBits>
+FL_VM uint16_t next_half_bits(uint16_t x, uint16_t y, bool up, bool equal) {
+  const bool negative = (x & 0x8000u) != 0;
+  const uint16_t magnitude = x & 0x7fffu;
+  if (magnitude > kInfBits) return x;
+  if ((y & 0x7fffu) > kInfBits) return y;
+  if (equal) return y;
+  if (magnitude == 0) return up ? 1 : 0x8001u;
+  return static_cast<uint16_t>(up == negative ? x - 1 : x + 1);
+}
+FL_VM float nextafter_float16(float x, float y) {
+  return Half::from_bits(next_half_bits<0x7c00>(Half(x).bits, Half(y).bits, y > x, y == x));
+}
+FL_VM float nextafter_bfloat16(float x, float y) {
+  return BFloat16::from_bits(next_half_bits<0x7f80>(BFloat16(x).bits, BFloat16(y).bits, y > x, y == x));
+}
+
+template <typename T>
+FL_VM T frexp_mantissa(T x) {
+  int exponent;
+  return std::frexp(x, &exponent);
+}
+template <typename T>
+FL_VM int32_t frexp_exponent(T x) {
+  int exponent = 0;
+  (void)std::frexp(x, &exponent);
+  return vm::isfinite(x) ? exponent : 0;
+}
 
 }  // namespace pw
 }  // namespace FL_ISA

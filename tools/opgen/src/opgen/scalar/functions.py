@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opgen.scalar.lang import Value, call
+from opgen.scalar.types import I32, I64
 
 
 def _function(name: str, kinds: str = "fc") -> Callable[..., Value]:
@@ -67,7 +68,6 @@ ceil = _function("ceil", "f")
 trunc = _function("trunc", "f")
 round_even = _function("round", "f")
 fabs = _function("abs", "f")
-cabs = _function("abs", "c")
 copysign = _function("copysign", "f")
 nextafter = _function("nextafter", "f")
 fmod = _function("fmod", "f")
@@ -75,3 +75,38 @@ remainder = _function("remainder", "f")
 floor_divide = _function("floor_divide", "f")
 gcd = _function("gcd", "i")
 lcm = _function("lcm", "i")
+floor_div = _function("floor_div", "i")
+floor_mod = _function("floor_mod", "i")
+conj = _function("conj", "c")
+
+
+def cabs(z: Value) -> Value:
+    """Modulus of a complex value, of its real type."""
+    return call("vm::abs", z, kinds="c", result=z.type.real)
+
+
+def arg(z: Value) -> Value:
+    """Angle of a complex value, of its real type."""
+    return call("vm::angle", z, kinds="c", result=z.type.real)
+
+
+def polygamma(n: Value, x: Value) -> Value:
+    """Derivative of order `n` (int64) of digamma."""
+    if n.type is not I64 or not x.is_floating:
+        raise x.trace.error(f"polygamma takes an int64 order and a floating value, got {n.type} and {x.type}")
+    return Value(x.trace, x.trace.builder.make("call", x.type, n.node, x.node, attr="vm::polygamma"))
+
+
+def nextafter_half(x: Value, y: Value) -> Value:
+    """The float16 or bfloat16 next to `x` towards `y`, both widened to float32."""
+    return call(f"nextafter_{x.dtype}", x, y)
+
+
+def frexp_mantissa(x: Value) -> Value:
+    """m of x = m * 2^e, in [0.5, 1)."""
+    return call("frexp_mantissa", x, kinds="f")
+
+
+def frexp_exponent(x: Value) -> Value:
+    """e of x = m * 2^e, int32."""
+    return call("frexp_exponent", x, kinds="f", result=I32)

@@ -11,6 +11,7 @@ from opgen.scalar.types import F32, ScalarType
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _BITS = {"and": "&", "or": "|", "xor": "^"}
+_HELPERS = {"idiv": "vm::trunc_div", "irem": "vm::trunc_mod", "shl": "vm::shift_left", "shr": "vm::shift_right"}
 _MAX_INLINE = 72
 
 
@@ -72,9 +73,7 @@ def print_node(node: Node, args: list[str]) -> str:
         return f"{args[0]}.im"
     if node.op == "make_complex":
         return f"{t.cpp}{{{_bare(args[0])}, {_bare(args[1])}}}"
-    function = {"idiv": "safe_div", "irem": "safe_rem", "shl": "shift_left", "shr": "shift_right"}.get(
-        node.op, node.attr
-    )
+    function = _HELPERS.get(node.op, node.attr)
     return f"{function}({', '.join(map(_bare, args))})"
 
 

@@ -109,16 +109,20 @@ BY_NAME = {t.name: t for t in ALL_TYPES}
 
 _ATOMS = {
     "bool": (BOOL,),
-    "integral": (U8, I8, I16, I32, I64, U16, U32, U64),
+    "integral": (U8, I8, I16, I32, I64),
     "signed": (I8, I16, I32, I64),
+    "wide_unsigned": (U16, U32, U64),
     "floating": (F32, F64, F16, BF16),
     "full_floating": (F32, F64),
     "complex": (C64, C128),
 }
 _ALIASES = {
     "all": "bool|integral|floating|complex",
+    "any_integral": "integral|wide_unsigned",
+    "anything": "bool|integral|wide_unsigned|floating|complex",
     "numeric": "integral|floating|complex",
     "real": "bool|integral|floating",
+    "any_real": "bool|integral|wide_unsigned|floating",
     "real_numeric": "integral|floating",
     "float_complex": "floating|complex",
     "bits": "bool|integral",

@@ -1,0 +1,115 @@
+"""Special functions. Most are slow and not vectorised: one build serves every instruction set."""
+
+from opgen.scalar import functions as fn
+from opgen.scalar import scalar
+from opgen.scalar.lang import where
+
+
+@scalar(dtypes="floating", promote="int_to_float")
+def erf(x):
+    return fn.erf(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float")
+def erfc(x):
+    return fn.erfc(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float")
+def erfinv(x):
+    return fn.erfinv(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def lgamma(x):
+    return fn.lgamma(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def digamma(x):
+    return fn.digamma(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def i0(x):
+    return fn.bessel_i0(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_i0e(x):
+    return fn.bessel_i0e(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_i1(x):
+    return fn.bessel_i1(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_i1e(x):
+    return fn.bessel_i1e(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_bessel_j0(x):
+    return fn.bessel_j0(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_bessel_j1(x):
+    return fn.bessel_j1(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_bessel_y0(x):
+    return fn.bessel_y0(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_bessel_y1(x):
+    return fn.bessel_y1(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_erfcx(x):
+    return fn.erfcx(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_ndtri(x):
+    return fn.ndtri(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_log_ndtr(x):
+    return fn.log_ndtr(x)
+
+
+@scalar(dtypes="floating", isa="base")
+def igamma(a, x):
+    return fn.igamma(a, x)
+
+
+@scalar(dtypes="floating", isa="base")
+def igammac(a, x):
+    return fn.igammac(a, x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_zeta(x, q):
+    return fn.zeta(x, q)
+
+
+@scalar(dtypes="floating", promote="int_to_float", params=("n:int",), isa="base")
+def polygamma(x, n):
+    return fn.polygamma(n, x)
+
+
+@scalar(dtypes="floating", promote="int_to_float")
+def special_ndtr(x):
+    return 0.5 * fn.erfc(x * -0.7071067811865476)
+
+
+@scalar(dtypes="floating", promote="int_to_float")
+def special_entr(x):
+    return where(x != x, x, where(x > 0, -x * fn.log(x), where(x == 0, x.like(0), -float("inf"))))
