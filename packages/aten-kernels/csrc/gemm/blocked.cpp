@@ -86,7 +86,7 @@ void multiply_block(const Block<T>& b) {
 
 template <class T>
 void run(const Problem<T>& p, const T* prepacked) {
-  const FloatKernels<T>& kernels = float_kernels<T>();
+  const FloatKernels<T>& kernels = *p.kernels;
   const int64_t depth = k_block<T>(p.K), nr = kernels.nr;
   const EvenParts row_blocks(p.M, kMaxRows);
   const int64_t width = prepacked != nullptr ? round_up(p.N, nr) : std::min(round_up(p.N, nr), round_up(kMaxColumns, nr));

@@ -32,7 +32,7 @@ FL_INLINE void strip(const TileArgs<T>& t, int column) {
     for (int i = 0; i < R; i++) {
       const Vec<T> av = splat(base[i / 3][(i % 3) * row]);
 #pragma GCC unroll 16
-      for (int v = 0; v < V; v++) sum[i][v] = fma(av, bv[v], sum[i][v]);
+      for (int v = 0; v < V; v++) sum[i][v] = multiply_add(av, bv[v], sum[i][v]);
     }
     b += t.b_k;
 #pragma GCC unroll 16
@@ -80,7 +80,7 @@ void few_rows_nn(const TileArgs<T>& t, int m, int64_t n) {
 constexpr int kDotRows = kRegisters == 32 ? 6 : 2;
 
 template <class T>
-FL_INLINE void finish_one(T x, const TileArgs<T>& t, int row, int64_t column) {
+inline void finish_one(T x, const TileArgs<T>& t, int row, int64_t column) {
   const Finish<T>& f = t.finish;
   T* c = t.c + row * t.ldc + column;
   if (f.alpha != T(1)) x = x * f.alpha;
@@ -94,8 +94,14 @@ FL_INLINE void finish_one(T x, const TileArgs<T>& t, int row, int64_t column) {
   *c = x;
 }
 
+template <class T>
+__attribute__((noinline)) void finish_dots(const T* total, int rows, int columns, const TileArgs<T>& t, int row,
+                                           int64_t column) {
+  for (int i = 0; i < rows * columns; i++) finish_one(total[i], t, row + i / columns, column + i % columns);
+}
+
 template <class T, int R, int C>
-FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column, bool first_rows) {
+FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column) {
   constexpr int W = kLanes<T>;
   const T* a = t.a + row * t.a_row;
   const T* b = t.b + column * t.b_k;
@@ -104,15 +110,12 @@ FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column, bool first_ro
   for (; k + W <= t.k; k += W) {
     Vec<T> bv[C];
 #pragma GCC unroll 8
-    for (int j = 0; j < C; j++) {
-      bv[j] = load(b + j * t.b_k + k);
-      if (first_rows) prefetch(b + (j + C) * t.b_k + k);
-    }
+    for (int j = 0; j < C; j++) bv[j] = load(b + j * t.b_k + k);
 #pragma GCC unroll 8
     for (int i = 0; i < R; i++) {
       const Vec<T> av = load(a + i * t.a_row + k);
 #pragma GCC unroll 8
-      for (int j = 0; j < C; j++) sum[i * C + j] = fma(av, bv[j], sum[i * C + j]);
+      for (int j = 0; j < C; j++) sum[i * C + j] = multiply_add(av, bv[j], sum[i * C + j]);
     }
   }
   if (k < t.k) {
@@ -121,9 +124,10 @@ FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column, bool first_ro
     for (int i = 0; i < R; i++) {
       const Vec<T> av = load(a + i * t.a_row + k, tail);
 #pragma GCC unroll 8
-      for (int j = 0; j < C; j++) sum[i * C + j] = fma(av, load(b + j * t.b_k + k, tail), sum[i * C + j]);
+      for (int j = 0; j < C; j++) sum[i * C + j] = multiply_add(av, load(b + j * t.b_k + k, tail), sum[i * C + j]);
     }
   }
+  alignas(kVectorBytes) T total[(R * C + W - 1) / W * W];
 #pragma GCC unroll 16
   for (int s = 0; s < R * C; s += W) {
     Vec<T> group[W] = {};
@@ -131,31 +135,34 @@ FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column, bool first_ro
     for (int q = 0; q < W; q++) {
       if (s + q < R * C) group[q] = sum[s + q];
     }
-    alignas(kVectorBytes) T total[W];
-    store(total, sum_each<T>(group));
-    for (int q = 0; q < W && s + q < R * C; q++) finish_one(total[q], t, row + (s + q) / C, column + (s + q) % C);
+    store(total + s, sum_each<T>(group));
+  }
+  if (t.finish.is_plain()) {
+#pragma GCC unroll 8
+    for (int i = 0; i < R; i++) __builtin_memcpy(t.c + (row + i) * t.ldc + column, total + i * C, C * sizeof(T));
+  } else {
+    finish_dots(total, R, C, t, row, column);
   }
 }
 
 template <class T, int C>
-FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column, bool more) {
+FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column) {
   int row = 0;
   while (row < m) {
     // 7 and 8 rows go as 4 + 3 and 4 + 4: a block of 6 and a thin one would be slower.
     const int left = m - row;
     const int take = left <= kDotRows ? left : (left == 7 || left == 8) && kDotRows > 4 ? 4 : kDotRows;
-    const bool first = more && row == 0;
     if constexpr (kDotRows == 6) {
       switch (take) {
-        case 6: dots<T, 6, C>(t, row, column, first); break;
-        case 5: dots<T, 5, C>(t, row, column, first); break;
-        case 4: dots<T, 4, C>(t, row, column, first); break;
-        case 3: dots<T, 3, C>(t, row, column, first); break;
+        case 6: dots<T, 6, C>(t, row, column); break;
+        case 5: dots<T, 5, C>(t, row, column); break;
+        case 4: dots<T, 4, C>(t, row, column); break;
+        case 3: dots<T, 3, C>(t, row, column); break;
         default: break;
       }
     }
-    if (take == 2) dots<T, 2, C>(t, row, column, first);
-    if (take == 1) dots<T, 1, C>(t, row, column, first);
+    if (take == 2) dots<T, 2, C>(t, row, column);
+    if (take == 1) dots<T, 1, C>(t, row, column);
     row += take;
   }
 }
@@ -164,10 +171,10 @@ template <class T>
 void few_rows_nt(const TileArgs<T>& t, int m, int64_t n) {
   int64_t j = 0;
   if (m == 1) {
-    for (; j + 8 <= n; j += 8) dots<T, 1, 8>(t, 0, j, j + 16 <= n);
+    for (; j + 8 <= n; j += 8) dots<T, 1, 8>(t, 0, j);
   }
-  for (; j + 4 <= n; j += 4) dot_rows<T, 4>(t, m, j, j + 8 <= n);
-  for (; j < n; j++) dot_rows<T, 1>(t, m, j, false);
+  for (; j + 4 <= n; j += 4) dot_rows<T, 4>(t, m, j);
+  for (; j < n; j++) dot_rows<T, 1>(t, m, j);
 }
 
 }  // namespace flambeau::gemm::FL_ISA

@@ -11,6 +11,7 @@ namespace {
 // Below these many bytes of B a product runs on the operands as they lie: packing would cost more than it saves.
 constexpr int64_t kDirectBytes = 256 * 1024;
 constexpr int64_t kFewRowsNT = 48;  // up to here dot products beat transposing B
+constexpr int64_t kDotLength = 20;  // times M: shorter dot products spend their time adding lanes up
 constexpr int64_t kFewRowsNN = 32;
 constexpr int64_t kFewColumns = 8;
 
@@ -23,7 +24,7 @@ TileArgs<T> tile_args(const Problem<T>& p, int64_t row, int64_t column) {
 // C = dot products of rows of A with rows of B. A is [M, K] with contiguous rows.
 template <class T>
 void run_dots(const Problem<T>& p) {
-  const FloatKernels<T>& kernels = float_kernels<T>();
+  const FloatKernels<T>& kernels = *p.kernels;
   const int64_t grain = round_up(units_per_chunk(static_cast<double>(p.M * p.K)), 8);
   parallel_for(0, p.N, grain, [&](int64_t begin, int64_t end) {
     kernels.few_rows_nt(tile_args(p, 0, begin), static_cast<int>(p.M), end - begin);
@@ -46,7 +47,7 @@ void run_few_rows_nt(const Problem<T>& p) {
 
 template <class T>
 void run_few_rows_nn(const Problem<T>& p) {
-  const FloatKernels<T>& kernels = float_kernels<T>();
+  const FloatKernels<T>& kernels = *p.kernels;
   const EvenParts rows(p.M, kernels.mr);
   const int64_t strip = 8 * kernels.lanes;  // columns that stay cached while every block of rows uses them
   const int64_t grain = round_up(units_per_chunk(static_cast<double>(p.M * p.K)), strip);
@@ -61,7 +62,7 @@ void run_few_rows_nn(const Problem<T>& p) {
 
 template <class T>
 void run_direct(const Problem<T>& p) {
-  const FloatKernels<T>& kernels = float_kernels<T>();
+  const FloatKernels<T>& kernels = *p.kernels;
   const EvenParts rows(p.M, kernels.mr);
   const int64_t columns = (p.N + kernels.nr - 1) / kernels.nr;
   const double tile_work = static_cast<double>((rows.base + 1) * std::min<int64_t>(kernels.nr, p.N) * p.K);
@@ -77,7 +78,7 @@ void run_direct(const Problem<T>& p) {
 // Small with B transposed: B is packed once, A is read where it lies.
 template <class T>
 void run_direct_panels(const Problem<T>& p) {
-  const FloatKernels<T>& kernels = float_kernels<T>();
+  const FloatKernels<T>& kernels = *p.kernels;
   const EvenParts rows(p.M, kernels.mr);
   const int64_t panel = kernels.nr * p.K;
   const int64_t columns = (p.N + kernels.nr - 1) / kernels.nr;
@@ -101,7 +102,7 @@ void run_direct_panels(const Problem<T>& p) {
 // Few columns: C^T = op(B)^T op(A)^T has few rows.
 template <class T>
 void run_transposed(const Problem<T>& p) {
-  Problem<T> q{!p.tb, !p.ta, p.N, p.M, p.K, p.alpha, p.B, p.ldb, p.A, p.lda, p.beta, p.C, p.M, p.epilogue};
+  Problem<T> q{!p.tb, !p.ta, p.N, p.M, p.K, p.alpha, p.B, p.ldb, p.A, p.lda, p.beta, p.C, p.M, p.epilogue, p.kernels};
   q.epilogue.bias_per_row = !p.epilogue.bias_per_row;
   if (p.N == 1 && p.ldc == 1) return run_problem(q);
   Scratch<T> rows(p.M * p.N);
@@ -117,21 +118,14 @@ void run_transposed(const Problem<T>& p) {
   }
 }
 
-template <class T>
-Problem<T> make_problem(bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A, int64_t lda, const T* B,
-                        int64_t ldb, T beta, T* C, int64_t ldc, const GemmEpilogue* epilogue) {
-  return {ta, tb, M, N, alpha == T(0) ? 0 : K, alpha, A, lda, B, ldb, beta, C, ldc,
-          epilogue != nullptr ? *epilogue : GemmEpilogue{}};
-}
-
 }  // namespace
 
 template <class T>
 void run_problem(const Problem<T>& p) {
   if (p.M <= 0 || p.N <= 0) return;
-  const int64_t lanes = float_kernels<T>().lanes;
+  const int64_t lanes = p.kernels->lanes;
   if (p.N <= kFewColumns && p.M > 2 * p.N && p.K >= lanes) return run_transposed(p);
-  if (p.tb && p.M <= kFewRowsNT && p.K >= 2 * lanes) return run_few_rows_nt(p);
+  if (p.tb && p.M <= kFewRowsNT && p.K >= kDotLength * p.M) return run_few_rows_nt(p);
   const int64_t b_bytes = p.N * p.K * static_cast<int64_t>(sizeof(T));
   if (!p.tb && p.M <= kFewRowsNN && b_bytes > kDirectBytes / 8) return run_few_rows_nn(p);
   if (b_bytes <= kDirectBytes && p.K <= 2 * block_sizes<T>().k) return p.tb ? run_direct_panels(p) : run_direct(p);

@@ -27,9 +27,19 @@ constexpr int kVectorBytes = 16;
 constexpr int kRegisters = 16;
 #endif
 
+template <size_t kBytes>
+struct IntOf {
+  using type = int32_t;
+};
+template <>
+struct IntOf<8> {
+  using type = int64_t;
+};
+
 template <class T>
 struct VecOf {
   typedef T type __attribute__((vector_size(kVectorBytes)));
+  typedef typename IntOf<sizeof(T)>::type mask __attribute__((vector_size(kVectorBytes)));
   typedef T loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
 };
 template <class T>
@@ -50,9 +60,11 @@ template <class T>
 FL_INLINE void store(T* p, Vec<T> v) {
   *reinterpret_cast<typename VecOf<T>::loose*>(p) = v;
 }
+// By shuffle: the bits may be no float at all (see kernels_bf16_isa.cpp).
 template <class T>
 FL_INLINE Vec<T> splat(T x) {
-  return x - Vec<T>{};  // -0 stays -0
+  const Vec<T> first = {x};
+  return __builtin_shuffle(first, typename VecOf<T>::mask{});
 }
 
 // a * b + c, fused where the instruction exists: these sources are built with -ffp-contract=off.
@@ -75,6 +87,18 @@ FL_INLINE double fma1(double a, double b, double c) { return __builtin_fma(a, b,
 template <class T>
 FL_INLINE T fma1(T a, T b, T c) {
   return a * b + c;
+}
+#endif
+
+// What the products accumulate with.
+#if defined(FL_BF16_PAIRS)
+FL_INLINE Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) {
+  return (Vec<float>)_mm512_dpbf16_ps((__m512)c, (__m512bh)a, (__m512bh)b);
+}
+#else
+template <class V>
+FL_INLINE V multiply_add(V a, V b, V c) {
+  return fma(a, b, c);
 }
 #endif
 

@@ -2,27 +2,33 @@
 
 #include "../cpu/cpu_features.h"
 
-namespace flambeau::gemm {
-
-#if defined(__x86_64__)
 #define FL_GEMM_DECLARE(isa)                     \
   namespace isa {                                \
   extern const FloatKernels<float> kernels_f32;  \
   extern const FloatKernels<double> kernels_f64; \
+  extern const ConvertKernels converters;        \
   }
+
+namespace flambeau::gemm {
+
+#if defined(__x86_64__)
+
 FL_GEMM_DECLARE(v2)
 FL_GEMM_DECLARE(v3)
 FL_GEMM_DECLARE(v4)
-#undef FL_GEMM_DECLARE
+namespace v4_bf16 {
+extern const FloatKernels<float> kernels;
+}
 
 namespace {
 
-template <class T>
-const FloatKernels<T>& pick(const FloatKernels<T>& two, const FloatKernels<T>& three, const FloatKernels<T>& four) {
+// "default" is v2 here.
+template <class Table>
+const Table& pick(const Table& two, const Table& three, const Table& four) {
   switch (cpu::cpu_capability()) {
     case cpu::CpuCapability::kV4: return four;
     case cpu::CpuCapability::kV3: return three;
-    default: return two;  // "default" is v2 here: every x86-64 CPU that can load this library has SSE2 at least
+    default: return two;
   }
 }
 
@@ -38,13 +44,15 @@ const FloatKernels<double>& float_kernels<double>() {
   static const FloatKernels<double>& chosen = pick(v2::kernels_f64, v3::kernels_f64, v4::kernels_f64);
   return chosen;
 }
+const ConvertKernels& convert_kernels() {
+  static const ConvertKernels& chosen = pick(v2::converters, v3::converters, v4::converters);
+  return chosen;
+}
+const FloatKernels<float>* bf16_pair_kernels() { return cpu::cpu_has_avx512_bf16() ? &v4_bf16::kernels : nullptr; }
 
 #else
 
-namespace portable {
-extern const FloatKernels<float> kernels_f32;
-extern const FloatKernels<double> kernels_f64;
-}  // namespace portable
+FL_GEMM_DECLARE(portable)
 
 template <>
 const FloatKernels<float>& float_kernels<float>() {
@@ -54,6 +62,8 @@ template <>
 const FloatKernels<double>& float_kernels<double>() {
   return portable::kernels_f64;
 }
+const ConvertKernels& convert_kernels() { return portable::converters; }
+const FloatKernels<float>* bf16_pair_kernels() { return nullptr; }
 
 #endif
 

@@ -53,7 +53,20 @@ struct FloatKernels {
   void (*pack_a)(bool transposed, int64_t k, int m, const T* a, int64_t lda, T* panel);
 };
 
+// 16-bit floats, as bits.
+struct ConvertKernels {
+  void (*bf16_to_f32)(const uint16_t*, float*, int64_t n);
+  void (*f32_to_bf16)(const float*, uint16_t*, int64_t n);
+  void (*f16_to_f32)(const uint16_t*, float*, int64_t n);
+  void (*f32_to_f16)(const float*, uint16_t*, int64_t n);
+};
+
 template <class T>
 const FloatKernels<T>& float_kernels();
+
+// f32 kernels that read units of two bf16; null where the CPU has no such instruction. See kernels_bf16_isa.cpp.
+const FloatKernels<float>* bf16_pair_kernels();
+
+const ConvertKernels& convert_kernels();
 
 }  // namespace flambeau::gemm

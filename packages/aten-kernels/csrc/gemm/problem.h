@@ -22,6 +22,7 @@ struct Problem {
   T* C;
   int64_t ldc;
   GemmEpilogue epilogue;
+  const FloatKernels<T>* kernels;
 
   int64_t a_row() const { return ta ? 1 : lda; }
   int64_t a_k() const { return ta ? lda : 1; }
@@ -63,6 +64,15 @@ constexpr double kWorkPerChunk = 3e5;
 
 inline int64_t units_per_chunk(double work_per_unit) {
   return static_cast<int64_t>(std::max(1.0, kWorkPerChunk / std::max(1.0, work_per_unit)));
+}
+
+template <class T>
+Problem<T> make_problem(bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A, int64_t lda, const T* B,
+                        int64_t ldb, T beta, T* C, int64_t ldc, const GemmEpilogue* epilogue) {
+  // As in BLAS, alpha == 0 reads neither A nor B.
+  return {ta, tb,   M, N,   alpha == T(0) ? 0 : K, alpha,
+          A,  lda,  B, ldb, beta,                  C,
+          ldc, epilogue != nullptr ? *epilogue : GemmEpilogue{}, &float_kernels<T>()};
 }
 
 template <class T>

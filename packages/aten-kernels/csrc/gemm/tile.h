@@ -42,7 +42,7 @@ FL_INLINE void accumulate(Vec<T> (&sum)[R][V], const TileArgs<T>& t, Head<T> hea
     for (int i = 0; i < R; i++) {
       const Vec<T> av = splat(kA == ASource::kPacked ? base[0][i] : base[i / 3][(i % 3) * row]);
 #pragma GCC unroll 16
-      for (int v = 0; v < V; v++) sum[i][v] = fma(av, bv[v], sum[i][v]);
+      for (int v = 0; v < V; v++) sum[i][v] = multiply_add(av, bv[v], sum[i][v]);
     }
 #pragma GCC unroll 16
     for (int g = 0; g < kBases; g++) base[g] += a_step;
