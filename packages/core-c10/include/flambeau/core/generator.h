@@ -75,8 +75,7 @@ class FL_API Philox4x32 {
 };
 
 // A seedable source of randomness, shared by reference count. Hold mutex() for the length of a draw; the fills in random.h do.
-class FL_API GeneratorImpl {
- public:
+struct FL_API GeneratorImpl {
   static constexpr std::uint64_t kDefaultSeed = 67280421310721;
   static constexpr std::size_t kStateBytes = 5056;
 
@@ -92,7 +91,7 @@ class FL_API GeneratorImpl {
 
   // The state as bytes, interchangeable with torch's Generator.get_state() on CPU. `out` has room for kStateBytes.
   void get_state(std::uint8_t* out) const;
-  // Throws RuntimeError if the bytes are not a state.
+  // Throws RuntimeError, and changes nothing, if the bytes are not a state.
   void set_state(const std::uint8_t* bytes, std::size_t num_bytes);
 
   // A new generator in the same state, with one reference.
@@ -120,14 +119,14 @@ class FL_API GeneratorImpl {
   ~GeneratorImpl() = default;
 
   Mt19937 engine_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::atomic<std::uint32_t> references_{1};
 };
 
 // The generator that operators use when given none. Lives as long as the process.
 FL_API GeneratorImpl& default_generator();
 
-// 64 bits of the system's entropy.
+// 53 bits of the system's entropy: exact in a double too.
 FL_API std::uint64_t nondeterministic_seed();
 
 }  // namespace flambeau

@@ -1,0 +1,9 @@
+#pragma once
+
+// Hot loops of the random fills are compiled per instruction set and chosen at load. All of them give the same bits:
+// fused multiply-adds are written out, and nothing is reassociated.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define FL_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define FL_CLONES
+#endif
