@@ -7,9 +7,42 @@
 
 FL_VM_BEGIN
 
+namespace detail {
+
+// sigmoid(x) = numerator / denominator with e^-x = 2^n (1 + p): both are divided by 2^n when n > 0, so that nothing
+// overflows and neither part carries the rounding of a whole exponential.
+template <typename T>
+struct SigmoidParts {
+  T a, b, denominator;  // a b is the numerator, a power of two; in two factors since it may be subnormal
+};
+template <typename T>
+FL_VM SigmoidParts<T> sigmoid_parts(T x) {
+  const T limit = std::is_same_v<T, float> ? T(110) : T(755);  // x e^x is below all subnormals from here on
+  const T c = x < -limit ? -limit : x;
+  const auto e = exp_reduce(-(c > limit ? limit : c));
+  const bool scaled = e.n > T(0);
+  const T half = fma_(abs(e.n), T(0.5), kRoundMagic<T>);
+  const T rest = abs(e.n) - (half - kRoundMagic<T>) + kRoundMagic<T>;
+  const T a = x < -limit ? T(0) : inverse_pow2_bits(half);
+  const T b = inverse_pow2_bits(rest);
+  const T t = a * b;
+  // 1 + t + scale p, where all but the last addition are exact or too small to matter.
+  const T scale = scaled ? T(1) : t;
+  const T one = T(1) + t;
+  const T hi = scale * e.hi;
+  const T sum = one + hi;
+  const T lost = hi - (sum - one);
+  const T tail = fma_(exp_quotient(e.r), e.r * e.r, e.lo);
+  return {scaled ? a : T(1), scaled ? b : T(1), sum + fma_(scale, tail, lost + (t - (one - T(1))))};
+}
+
+}  // namespace detail
+
+/// 1 / (1 + e^-x).
 template <typename T>
 FL_VM Real<T> sigmoid(T x) {
-  return T(1) / (T(1) + exp(-x));
+  const auto s = detail::sigmoid_parts(x);
+  return s.a * s.b / s.denominator;
 }
 /// log(sigmoid(x)) = min(x, 0) - log1p(exp(-|x|)).
 template <typename T>
@@ -29,9 +62,11 @@ FL_VM Real<T> softplus_grad(T x, T beta, T threshold) {
   return z > threshold ? T(1) : sigmoid(z);
 }
 
+/// x sigmoid(x); NaN at -inf, as in torch.
 template <typename T>
 FL_VM Real<T> silu(T x) {
-  return x / (T(1) + exp(-x));
+  const auto s = detail::sigmoid_parts(x);
+  return x / s.denominator * s.a * s.b;
 }
 template <typename T>
 FL_VM Real<T> silu_grad(T x) {

@@ -2,13 +2,42 @@
 // The error function and its relatives.
 
 #include "arith.h"
-#include "explog.h"
+#include "hyperbolic.h"
 
 FL_VM_BEGIN
 
-FL_VM float erf(float x) { return std::erf(x); }
+namespace detail {
+// log(erfc(a)) for a in [0.92, 4.2]; erfc(4.2) is below half a unit of 1.
+FL_VM float log_erfc(float a) {  // erf_tail_f
+  return fma_(a, horner(a, -0.128646567f, -0.635158598f, -0.106225699f, 0.0237531643f, -0.0036385858f, 0.000321929925f,
+                        -1.11514437e-05f), -a);
+}
+// erf(a) / a - 1 for a up to 0.93, from s = a^2.
+FL_VM float erf_small(float s) {  // erf_f
+  return horner(s, 0.128379166f, -0.376126289f, 0.112836257f, -0.0268557314f, 0.00519240508f, -0.000804976968f,
+                7.99664995e-05f);
+}
+// e^q for q in [-87, 88].
+FL_VM float exp_normal(float q) {
+  const auto [shifted, n, r, hi, lo] = exp_reduce(q);
+  return (1.0f + expm1_poly(r)) * pow2_bits(shifted);
+}
+}  // namespace detail
+
+FL_VM float erf(float x) {
+  const float a = abs(x);
+  const float small = fma_(detail::erf_small(x * x), x, x);
+  const float t = a > 4.2f ? 4.2f : a;
+  const float large = copysign(1.0f - detail::exp_normal(detail::log_erfc(t)), x);
+  return a < 0.921875f ? small : (x != x ? x : large);
+}
 FL_VM double erf(double x) { return std::erf(x); }
-FL_VM float erfc(float x) { return std::erfc(x); }
+FL_VM float erfc(float x) {
+  const double a = abs(static_cast<double>(x));
+  const double t = a > 10.5 ? 10.5 : a;
+  const double y = detail::exp_mid(-t * t) * detail::erfcx_mid(t);
+  return static_cast<float>(x < 0.0f ? 2.0 - y : y);
+}
 FL_VM double erfc(double x) { return std::erfc(x); }
 
 /// exp(x^2) erfc(x).

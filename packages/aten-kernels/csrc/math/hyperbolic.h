@@ -1,19 +1,84 @@
 #pragma once
-#include "explog.h"
+#include "arith.h"
+#include "mid.h"
 
 FL_VM_BEGIN
 
-FL_VM float sinh(float x) { return std::sinh(x); }
-FL_VM double sinh(double x) { return std::sinh(x); }
-FL_VM float cosh(float x) { return std::cosh(x); }
-FL_VM double cosh(double x) { return std::cosh(x); }
-FL_VM float tanh(float x) { return std::tanh(x); }
-FL_VM double tanh(double x) { return std::tanh(x); }
-FL_VM float asinh(float x) { return std::asinh(x); }
+FL_VM float sinh(float x) {
+  const double a = abs(static_cast<double>(x));
+  const double e = detail::exp_mid(a > 100.0 ? 100.0 : a);
+  const double s = a * a;
+  const double small = fma_(s * a, horner(s, 1.0 / 6, 1.0 / 120), a);
+  return copysign(static_cast<float>(a < 0.03125 ? small : 0.5 * (e - 1.0 / e)), x);
+}
+FL_VM float cosh(float x) {
+  const double a = abs(static_cast<double>(x));
+  const double e = detail::exp_mid(a > 100.0 ? 100.0 : a);
+  return static_cast<float>(0.5 * (e + 1.0 / e));
+}
+// (e^a - e^-a) / 2 from m = e^a - 1, in halves since e^a overflows before the result.
+FL_VM double sinh(double x) {
+  const double a = abs(x);
+  const double m = expm1(a > 700.0 ? 350.0 : a);
+  const double y = 0.5 * (m + m / (m + 1.0));
+  const double h = exp(0.5 * a);
+  return copysign(a > 700.0 ? 0.5 * h * h : y, x);
+}
+FL_VM double cosh(double x) {
+  const double a = abs(x);
+  const double h = exp(a > 700.0 ? 0.5 * a : a);
+  return a > 700.0 ? 0.5 * h * h : 0.5 * h + 0.5 / h;
+}
+
+// A polynomial below 0.625, 1 - 2 / (e^2a + 1) above.
+FL_VM float tanh(float x) {
+  const float a = abs(x);
+  const float s = x * x;
+  const float p = horner(s, -0.333333313f, 0.133332118f, -0.0539463758f, 0.021694554f, -0.00815515313f, 0.00211780844f);
+  const float small = fma_(p * s, a, a);  // tanh_f
+  const auto e = detail::exp_reduce(a > 10.0f ? 20.0f : a + a);
+  const float scale = detail::pow2_bits(e.shifted);
+  const float large = 1.0f - 2.0f / fma_(scale, detail::expm1_poly(e.r), scale + 1.0f);
+  return copysign(a < 0.625f ? small : (x != x ? x : large), x);
+}
+// (e^2a - 1) / (e^2a + 1), both over 2^n.
+FL_VM double tanh(double x) {
+  const double a = abs(x);
+  const auto e = detail::exp_reduce(a > 20.0 ? 40.0 : a + a);
+  const double t = detail::inverse_pow2_bits(e.shifted);
+  const double m = detail::scaled_expm1(e, t);
+  return copysign(m / fma_(2.0, t, m), x);
+}
+
+/// log(1 + x).
+FL_VM float log1p(float x) {
+  const float y = static_cast<float>(detail::log_mid(1.0 + static_cast<double>(x)));
+  const float s = x == -1.0f ? -kInf<float> : (x < -1.0f ? kNaN<float> : x);  // also tiny x, inf and NaN
+  return (x > -1.0f) & (x < kInf<float>) & (abs(x) > 1e-8f) ? y : s;
+}
+
+FL_VM float asinh(float x) {
+  const double a = abs(static_cast<double>(x));
+  const double s = a * a;
+  const double small = fma_(s * a, horner(s, -1.0 / 6, 3.0 / 40), a);
+  const double y = detail::log_mid(a + sqrt(s + 1.0));
+  return copysign(static_cast<float>(a < 0.0078125 ? small : (a < kInf<double> ? y : a)), x);
+}
+FL_VM float acosh(float x) {
+  const double a = x;
+  const double y = detail::log_mid(a + sqrt(a * a - 1.0));
+  return static_cast<float>(a >= 1.0 ? (a < kInf<double> ? y : a) : kNaN<double>);
+}
+FL_VM float atanh(float x) {
+  const double a = abs(static_cast<double>(x));
+  const double s = a * a;
+  const double small = fma_(s * a, horner(s, 1.0 / 3, 1.0 / 5), a);
+  const double y = 0.5 * detail::log_mid((1.0 + a) / (1.0 - a));
+  const double r = a < 0.00390625 ? small : (a < 1.0 ? y : (a == 1.0 ? kInf<double> : kNaN<double>));
+  return copysign(static_cast<float>(r), x);
+}
 FL_VM double asinh(double x) { return std::asinh(x); }
-FL_VM float acosh(float x) { return std::acosh(x); }
 FL_VM double acosh(double x) { return std::acosh(x); }
-FL_VM float atanh(float x) { return std::atanh(x); }
 FL_VM double atanh(double x) { return std::atanh(x); }
 
 FL_VM_END

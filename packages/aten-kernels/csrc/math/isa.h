@@ -57,6 +57,16 @@ FL_VM double fma_(double a, double b, double c) {
 #endif
 }
 
+/// c0 + c1 x + c2 x^2 + ..., by Horner's rule.
+template <typename T>
+FL_VM T horner(T, T c0) {
+  return c0;
+}
+template <typename T, typename... C>
+FL_VM T horner(T x, T c0, C... rest) {
+  return fma_(horner(x, static_cast<T>(rest)...), x, c0);
+}
+
 FL_VM constexpr int32_t bits(float x) { return __builtin_bit_cast(int32_t, x); }
 FL_VM constexpr int64_t bits(double x) { return __builtin_bit_cast(int64_t, x); }
 FL_VM constexpr float from_bits(int32_t x) { return __builtin_bit_cast(float, x); }

@@ -1,7 +1,7 @@
 #pragma once
 // Products with and sums of logarithms, with the conventions at 0 * log(0).
 
-#include "explog.h"
+#include "hyperbolic.h"
 
 FL_VM_BEGIN
 

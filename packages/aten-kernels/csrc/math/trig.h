@@ -1,22 +1,114 @@
 #pragma once
+// Trigonometric functions.
+
 #include "arith.h"
 #include "isa.h"
+#include "mid.h"
 
 FL_VM_BEGIN
 
-FL_VM float sin(float x) { return std::sin(x); }
+namespace detail {
+
+// x = (n + f) pi/2 with |f| <= 1/2: r = f pi/2, and n modulo 4 in the low bits of `quadrant`.
+struct TrigReduced {
+  double r;
+  uint64_t quadrant;
+};
+
+// x c modulo 4, in [-2, 2]; exact when x has 24 bits and c 29.
+FL_VM double product_mod4(double x, double c) {
+  const double y = x * c;
+  return fma_(round(y * 0.25), -4.0, y);
+}
+
+// Note [Argument reduction of floats]
+// 2/pi is cut into three chunks of 29 bits, whose products with a float are exact in double, and a fourth of 53. Each
+// product is reduced modulo 4 on its own, so nothing is lost at any size of x. The four chunks give x up to 2^86 an
+// absolute error below 2^-55; beyond, x is a multiple of 2^63, and the chunks start at the bits of 2/pi below 2^-61
+// (those above contribute multiples of 4).
+FL_VM TrigReduced trig_reduce(float xf) {
+  const double x = xf;
+  const bool huge = abs(x) >= 0x1p86;
+  const double y0 = product_mod4(x, huge ? 0x1.fc2757cp-64 : 0x1.45f306cp-1);
+  const double y1 = product_mod4(x, huge ? 0x1.1f534dcp-92 : 0x1.c9c882ap-29);
+  const double y2 = product_mod4(x, huge ? 0x1.c0db629p-120 : 0x1.4fe13aap-59);
+  const double c3 = huge ? 0x1.664f10e4107f9p-150 : 0x1.e8fa9a6ee06dbp-87;
+  const double n = round(((y0 + y1) + y2) + x * c3);
+  const double f = fma_(x, c3, ((y0 - n) + y1) + y2);
+  return {f * 1.57079632679489661923, static_cast<uint64_t>(bits(n + kRoundMagic<double>))};
+}
+
+FL_VM double flip_sign(double x, uint64_t sign_bit) {
+  return from_bits(static_cast<int64_t>(static_cast<uint64_t>(bits(x)) ^ sign_bit));
+}
+
+}  // namespace detail
+
+FL_VM float sin(float x) {
+  const auto [r, q] = detail::trig_reduce(x);
+  const double y = q & 1 ? detail::cos_mid(r) : detail::sin_mid(r);
+  return abs(x) < 1e-4f ? x : static_cast<float>(detail::flip_sign(y, (q & 2) << 62));
+}
+FL_VM float cos(float x) {
+  const auto [r, q] = detail::trig_reduce(x);
+  const double y = q & 1 ? detail::sin_mid(r) : detail::cos_mid(r);
+  return static_cast<float>(detail::flip_sign(y, ((q + 1) & 2) << 62));
+}
+FL_VM float tan(float x) {
+  const auto [r, q] = detail::trig_reduce(x);
+  const double s = detail::sin_mid(r), c = detail::cos_mid(r);
+  const double y = (q & 1 ? c : s) / (q & 1 ? s : c);
+  return abs(x) < 1e-4f ? x : static_cast<float>(detail::flip_sign(y, (q & 1) << 63));
+}
 FL_VM double sin(double x) { return std::sin(x); }
-FL_VM float cos(float x) { return std::cos(x); }
 FL_VM double cos(double x) { return std::cos(x); }
-FL_VM float tan(float x) { return std::tan(x); }
 FL_VM double tan(double x) { return std::tan(x); }
-FL_VM float asin(float x) { return std::asin(x); }
+
+namespace detail {
+inline constexpr double kHalfPi = 1.57079632679489661923;
+
+// asin of a = |x|: directly up to 1/2, above through asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)).
+struct AsinParts {
+  double core;  // asin(a), or asin(sqrt((1 - a) / 2))
+  bool direct;
+};
+FL_VM AsinParts asin_parts(double a) {
+  const bool direct = a <= 0.5;
+  const double z = direct ? a * a : 0.5 - 0.5 * a;
+  return {asin_mid(direct ? a : sqrt(z), z), direct};
+}
+}  // namespace detail
+
+FL_VM float asin(float x) {
+  const auto [core, direct] = detail::asin_parts(abs(static_cast<double>(x)));
+  return copysign(static_cast<float>(direct ? core : fma_(core, -2.0, detail::kHalfPi)), x);
+}
+FL_VM float acos(float x) {
+  const auto [core, direct] = detail::asin_parts(abs(static_cast<double>(x)));
+  const double upper = direct ? detail::kHalfPi - core : 2.0 * core;  // acos |x|
+  return static_cast<float>(x < 0.0f ? 2.0 * detail::kHalfPi - upper : upper);
+}
+FL_VM float atan(float x) {
+  const double a = abs(static_cast<double>(x));
+  const bool steep = a > 1.0;
+  const double y = detail::atan_mid((steep ? 1.0 : a) / (steep ? a : 1.0));
+  return copysign(static_cast<float>(steep ? detail::kHalfPi - y : y), x);
+}
+FL_VM float atan2(float y, float x) {
+  const double ay = abs(static_cast<double>(y)), ax = abs(static_cast<double>(x));
+  const bool steep = ay > ax;
+  const double low = steep ? ax : ay, high = steep ? ay : ax;
+  double q = low / high;
+  q = high == 0.0 ? 0.0 : q;
+  q = low == kInf<double> ? 1.0 : q;
+  double r = detail::atan_mid(q);
+  r = steep ? detail::kHalfPi - r : r;
+  r = signbit(x) ? 2.0 * detail::kHalfPi - r : r;
+  return (x != x) | (y != y) ? x + y : copysign(static_cast<float>(r), y);
+}
 FL_VM double asin(double x) { return std::asin(x); }
-FL_VM float acos(float x) { return std::acos(x); }
 FL_VM double acos(double x) { return std::acos(x); }
-FL_VM float atan(float x) { return std::atan(x); }
 FL_VM double atan(double x) { return std::atan(x); }
-FL_VM float atan2(float y, float x) { return std::atan2(y, x); }
 FL_VM double atan2(double y, double x) { return std::atan2(y, x); }
 
 /// sin(pi x) / (pi x), 1 at zero.

@@ -1,0 +1,98 @@
+#pragma once
+// The unary functions that math_accuracy.cpp measures, with their references and bars.
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "vm.h"
+
+namespace flambeau::testing {
+
+template <typename T>
+struct Case {
+  const char* name;
+  void (*loop)(const T*, T*, int64_t);
+  T (*single)(T);
+  long double (*reference)(T);
+  double bar;
+};
+
+// A loop as a kernel has it, and the same function called for one element in code that is not vectorised.
+#define FL_CASE_BODY(NAME, T)                                                                               \
+  inline void loop_##NAME(const T* x, T* y, int64_t n) {                                                    \
+    for (int64_t i = 0; i < n; ++i) y[i] = vm::NAME(x[i]);                                                  \
+  }                                                                                                         \
+  [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] inline T single_##NAME(T x) { return vm::NAME(x); }
+
+// References for float are in double, where the C library errs by 2^-29 of a float's last place; for double, long double.
+inline double ref_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline long double ref_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
+template <typename T>
+T ref_rsqrt(T x) { return 1 / std::sqrt(x); }
+template <typename T>
+T ref_gelu(T x) { return x == -INFINITY ? NAN : x * T(0.5) * std::erfc(x * T(-0.70710678118654752440084436210485L)); }
+template <typename T>
+T ref_silu(T x) { return x == -INFINITY ? NAN : x * ref_sigmoid(x); }
+template <typename T>
+T ref_logsigmoid(T x) { return x < 0 ? x - std::log1p(std::exp(x)) : 0 - std::log1p(std::exp(-x)); }
+template <typename T>
+T ref_log10(T x) { return std::log10(x); }
+
+// name, reference, bar for f32, bar for f64
+#define FL_CASES(_)                        \
+  _(exp, std::exp, 1.5, 2)                 \
+  _(exp2, std::exp2, 1.5, 2)               \
+  _(expm1, std::expm1, 1.5, 2)             \
+  _(log, std::log, 1.5, 2)                 \
+  _(log2, std::log2, 1.5, 2)               \
+  _(log10, std::log10, 1.5, 2)             \
+  _(log1p, std::log1p, 1.5, 2)             \
+  _(sqrt, std::sqrt, 0.5, 0.5001)          \
+  _(rsqrt, ref_rsqrt, 1.5, 1.5)            \
+  _(tanh, std::tanh, 1.5, 2)               \
+  _(sinh, std::sinh, 1.5, 2)               \
+  _(cosh, std::cosh, 1.5, 2)               \
+  _(asinh, std::asinh, 1.5, 2)             \
+  _(acosh, std::acosh, 1.5, 2)             \
+  _(atanh, std::atanh, 1.5, 2)             \
+  _(sin, std::sin, 1.5, 2)                 \
+  _(cos, std::cos, 1.5, 2)                 \
+  _(tan, std::tan, 1.5, 2)                 \
+  _(asin, std::asin, 1.5, 2)               \
+  _(acos, std::acos, 1.5, 2)               \
+  _(atan, std::atan, 1.5, 2)               \
+  _(erf, std::erf, 1.5, 2)                 \
+  _(erfc, std::erfc, 1.5, 2)               \
+  _(sigmoid, ref_sigmoid, 1.5, 2)          \
+  _(silu, ref_silu, 2, 3)                  \
+  _(logsigmoid, ref_logsigmoid, 1.5, 2)    
+
+#define FL_MAKE(NAME, REF, BAR32, BAR64)                                          \
+  namespace f32 {                                                                 \
+  FL_CASE_BODY(NAME, float)                                                       \
+  inline long double ref_of_##NAME(float x) { return REF(static_cast<double>(x)); } \
+  }                                                                               \
+  namespace f64 {                                                                 \
+  FL_CASE_BODY(NAME, double)                                                      \
+  inline long double ref_of_##NAME(double x) { return REF(static_cast<long double>(x)); } \
+  }
+FL_CASES(FL_MAKE)
+#undef FL_MAKE
+
+inline std::vector<Case<float>> float_cases() {
+  return {
+#define FL_ROW(NAME, REF, BAR32, BAR64) {#NAME, f32::loop_##NAME, f32::single_##NAME, f32::ref_of_##NAME, BAR32},
+      FL_CASES(FL_ROW)
+#undef FL_ROW
+  };
+}
+inline std::vector<Case<double>> double_cases() {
+  return {
+#define FL_ROW(NAME, REF, BAR32, BAR64) {#NAME, f64::loop_##NAME, f64::single_##NAME, f64::ref_of_##NAME, BAR64},
+      FL_CASES(FL_ROW)
+#undef FL_ROW
+  };
+}
+
+}  // namespace flambeau::testing
