@@ -130,10 +130,39 @@ constexpr std::uint64_t any_range() {
   if constexpr (std::is_integral_v<T>) return static_cast<std::uint64_t>(std::numeric_limits<T>::max()) + 1;
 }
 
+template <class T>
+constexpr int digits() {
+  if constexpr (std::is_same_v<T, Half>) return 11;
+  if constexpr (std::is_same_v<T, BFloat16>) return 8;
+  return std::numeric_limits<T>::digits;
+}
+
+// What int64 cannot hold becomes its minimum, so bounds next to 2^63 stay as they are.
+template <class T>
+std::int64_t rounded(std::int64_t value) {
+  const double x = static_cast<double>(integer_element<T>(value));
+  return x >= 0x1p63 ? INT64_MIN : static_cast<std::int64_t>(x);
+}
+
+// Distance of neighbouring T's at a magnitude.
+template <class T>
+std::int64_t spacing(std::int64_t magnitude) {
+  const int exponent = 63 - __builtin_clzll(static_cast<unsigned long long>(magnitude));
+  return exponent < digits<T>() ? 1 : std::int64_t{1} << (exponent - digits<T>() + 1);
+}
+
+// Floats cannot tell large integers apart: a bound whose neighbour inside would round past it moves inwards, as in torch.
+template <class T>
+void tighten(std::int64_t& from, std::int64_t& to) {
+  if (const std::int64_t first = rounded<T>(from + 1); first < from) from = first + spacing<T>(-(from + 1));
+  if (const std::int64_t last = rounded<T>(to - 1); last >= to) to = last - spacing<T>(to - 1);
+}
+
 }  // namespace
 
 template <class T>
 void random_from_to(GeneratorImpl& gen, T* out, std::int64_t n, std::int64_t from, std::int64_t to) {
+  if constexpr (!std::is_integral_v<T>) tighten<T>(from, to);
   const std::uint64_t range = static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
   random_modulo(gen, out, n, range, from, range >= std::uint64_t{1} << 28);
 }
@@ -216,7 +245,7 @@ void exponential(GeneratorImpl& gen, T* out, std::int64_t n, double lambda) {
 
 template <class T>
 void cauchy(GeneratorImpl& gen, T* out, std::int64_t n, double median, double sigma) {
-  map_unit_doubles(gen, out, n, [=](double u) { return median + sigma * std::tan(M_PI * (u - 0.5)); });
+  map_unit_doubles(gen, out, n, [=](double u) { return __builtin_fma(sigma, std::tan(M_PI * (u - 0.5)), median); });
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-math-errno", "no-trapping-math")  // so that the loop over eight lanes becomes one of vectors
+#pragma GCC optimize("O3")  // so that the loops over eight lanes become vectors
 #endif
 
 #include "box_muller.h"
@@ -71,12 +71,15 @@ FL_INLINE void cephes_sincos(float x, float& sine, float& cosine) {
 
 FL_CLONES void box_muller(float* data, std::int64_t n, float mean, float std) {
   for (float* group = data; group != data + n; group += 16) {
+    float radius[8];
+    for (int i = 0; i < 8; ++i) radius[i] = -2.0f * cephes_log(1.0f - group[i]);
+    // A loop of its own: without -fno-math-errno this one, and only this one, stays scalar.
+    for (int i = 0; i < 8; ++i) radius[i] = __builtin_sqrtf(radius[i]);
     for (int i = 0; i < 8; ++i) {
-      const float radius = __builtin_sqrtf(-2.0f * cephes_log(1.0f - group[i]));
       float sine, cosine;
       cephes_sincos(6.283185307179586f * group[i + 8], sine, cosine);
-      group[i] = fma(radius * cosine, std, mean);
-      group[i + 8] = fma(radius * sine, std, mean);
+      group[i] = fma(radius[i] * cosine, std, mean);
+      group[i + 8] = fma(radius[i] * sine, std, mean);
     }
   }
 }
@@ -86,8 +89,8 @@ void box_muller(double* data, std::int64_t n, double mean, double std) {
     for (int i = 0; i < 8; ++i) {
       const double radius = ::sqrt(-2 * ::log(1 - group[i]));
       const double theta = 2 * M_PI * group[i + 8];
-      group[i] = radius * ::cos(theta) * std + mean;
-      group[i + 8] = radius * ::sin(theta) * std + mean;
+      group[i] = __builtin_fma(radius * ::cos(theta), std, mean);
+      group[i + 8] = __builtin_fma(radius * ::sin(theta), std, mean);
     }
   }
 }

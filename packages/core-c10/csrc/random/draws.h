@@ -15,7 +15,7 @@ namespace flambeau::random {
 
 inline constexpr std::int64_t kBlock = 8192;
 
-inline float unit_float(std::uint32_t word) { return static_cast<float>(word & 0xffffffu) * 0x1p-24f; }
+inline float unit_float(std::uint32_t word) { return static_cast<float>(static_cast<std::int32_t>(word & 0xffffffu)) * 0x1p-24f; }
 
 inline std::uint64_t join(std::uint32_t high, std::uint32_t low) {
   return std::uint64_t{high} << 32 | low;

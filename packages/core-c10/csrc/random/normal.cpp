@@ -80,7 +80,7 @@ void normal_groups_16_bit(GeneratorImpl& gen, T* out, std::int64_t n, float mean
 template <class T>
 void normal_serial(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
   const std::lock_guard lock(gen.mutex());
-  for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(next_normal(gen) * std + mean);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(__builtin_fma(next_normal(gen), std, mean));
 }
 
 template <class T>
@@ -99,7 +99,7 @@ void normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std)
 template <class T>
 void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
   const std::lock_guard lock(gen.mutex());
-  for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(std::exp(next_normal(gen) * std + mean));
+  for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(std::exp(__builtin_fma(next_normal(gen), std, mean)));
 }
 
 #define FL_INSTANTIATE(T)                                                              \
