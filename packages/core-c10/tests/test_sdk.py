@@ -18,7 +18,7 @@ find_package(flambeau_core CONFIG REQUIRED)
 add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE flambeau::core)
 """
-PROGRAM = "#include <flambeau/core/parallel.h>\nint main() { return flambeau::num_threads() > 0 ? 0 : 1; }\n"
+PROGRAM = "#include <flambeau/core/parallel.h>\nint main() { return flambeau::get_num_threads() > 0 ? 0 : 1; }\n"
 
 
 def test_an_empty_project_finds_the_package(tmp_path: Path) -> None:
