@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from repo.counts import Counts, read_junit  # noqa: E402
 from repo.environments import SiblingEnvironment  # noqa: E402
+from repo.merged import link_sources  # noqa: E402
 from repo.packages import DEFAULT_TEST_TOOLS, META, Package, Repository  # noqa: E402
 from repo.wheels import Dist, WheelError, build_environment, sibling_constraints  # noqa: E402
 
@@ -208,20 +209,22 @@ def lint(session: nox.Session) -> None:
     session.run("python", "tools/check_import.py")
 
 
-@nox.session(requires=["wheels"], default=False)
+@nox.session(default=False)
 def typecheck(session: nox.Session) -> None:
-    """mypy on the pure packages and the tools."""
-    hold_wheels(session, everything(), "mypy", "types-PyYAML")
+    """mypy on the pure packages, the generator and the tools."""
+    prepare(session)
+    session.install("-q", "mypy", "types-PyYAML", "nox", "numpy")
+    merged = link_sources(repository, ROOT / "build/typecheck")
+    mypy = ("mypy", "--config-file", str(ROOT / "ci/mypy.ini"), *session.posargs)
     for package in repository.packages:
-        if not package.is_native and (package.folder / "src").is_dir():
-            session.run(
-                "mypy",
-                "--config-file",
-                "ci/mypy.ini",
-                str(package.folder / "src"),
-                env={"MYPYPATH": str(package.folder / "src")},
+        if not package.is_native:
+            files = sorted(
+                {merged / f.relative_to(package.folder / "src") for f in package.folder.glob("src/flambeau/**/*.py")}
             )
-    session.run("mypy", "--config-file", "ci/mypy.ini", "tools/repo")
+            if files:
+                session.run(*mypy, *map(str, files), env={"MYPYPATH": str(merged)}, log=False)
+    session.run(*mypy, "tools/opgen/src/opgen", env={"MYPYPATH": "tools/opgen/src"})
+    session.run(*mypy, "tools/repo", "noxfile.py", env={"MYPYPATH": "tools"})
 
 
 @nox.session(requires=["wheels"], default=False)
