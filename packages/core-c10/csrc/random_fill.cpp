@@ -19,11 +19,6 @@ namespace {
 template <class T>
 inline constexpr bool kIs16Bit = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-template <class T>
-inline bool same_value(T a, T b) {
-  return static_cast<float>(a) == static_cast<float>(b);
-}
-
 FL_CLONES void scale_floats(float* __restrict out, const std::uint32_t* __restrict words, std::int64_t n, float from,
                             float to) {
   const float range = to - from;
@@ -43,13 +38,20 @@ FL_CLONES void scale_doubles(double* __restrict out, const std::uint32_t* __rest
 }
 
 template <class T>
-void scale_halves(T* out, const std::uint32_t* words, std::int64_t n, float from, float to) {
-  const float range = to - from;
-  const T low = from, high = to;
+FL_HALF_INLINE void round_to_16_bit(T* __restrict out, const float* __restrict in, std::int64_t n, T from, T to) {
+  const float excluded = to;
   for (std::int64_t i = 0; i < n; ++i) {
-    const T x = __builtin_fmaf(unit_float(words[i]), range, from);
-    out[i] = same_value(x, high) ? low : x;
+    const T x = in[i];
+    out[i] = static_cast<float>(x) == excluded ? from : x;
   }
+}
+
+FL_CLONES void round_floats(Half* out, const float* in, std::int64_t n, Half from, Half to) {
+  round_to_16_bit(out, in, n, from, to);
+}
+
+FL_CLONES void round_floats(BFloat16* out, const float* in, std::int64_t n, BFloat16 from, BFloat16 to) {
+  round_to_16_bit(out, in, n, from, to);
 }
 
 }  // namespace
@@ -65,7 +67,9 @@ void uniform(GeneratorImpl& gen, T* out, std::int64_t n, double from, double to)
     const float low = static_cast<float>(from), high = static_cast<float>(to);
     for_each_block<1>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {
       if constexpr (kIs16Bit<T>) {
-        scale_halves(out + offset, words, count, low, high);
+        float values[kBlock];
+        scale_floats(values, words, count, low, high);
+        round_floats(out + offset, values, count, low, high);
       } else {
         scale_floats(out + offset, words, count, low, high);
       }
@@ -206,16 +210,33 @@ void randperm(GeneratorImpl& gen, T* out, std::int64_t n) {
   });
 }
 
+namespace {
+
+FL_CLONES void below(std::uint8_t* __restrict out, const std::uint32_t* __restrict words, std::int64_t n,
+                     std::int64_t threshold) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint64_t u = join(words[2 * i], words[2 * i + 1]) & 0x1fffffffffffffu;
+    out[i] = static_cast<std::int64_t>(u) < threshold;
+  }
+}
+
+}  // namespace
+
 template <class T>
 void bernoulli(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
   // u < p over 53-bit integers: u * 2^53 < ceil(p * 2^53).
-  const auto threshold = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
-  const T one = integer_element<T>(1), zero = integer_element<T>(0);
+  const auto threshold = static_cast<std::int64_t>(std::ceil(p * 0x1p53));
   const std::lock_guard lock(gen.mutex());
   for_each_block<2>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {
+    std::uint8_t hits[kBlock / 2];
+    below(hits, words, count, threshold);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint64_t u = join(words[2 * i], words[2 * i + 1]) & 0x1fffffffffffffu;
-      out[offset + i] = u < threshold ? one : zero;
+      if constexpr (kIs16Bit<T>) {
+        constexpr std::uint16_t one = T(1.0f).bits;
+        out[offset + i].bits = static_cast<std::uint16_t>(hits[i] * one);
+      } else {
+        out[offset + i] = static_cast<T>(hits[i]);
+      }
     }
   });
 }
