@@ -9,31 +9,25 @@ FL_VM_BEGIN
 
 namespace detail {
 
-// sigmoid(x) = numerator / denominator with e^-x = 2^n (1 + p): both are divided by 2^n when n > 0, so that nothing
-// overflows and neither part carries the rounding of a whole exponential.
 template <typename T>
-struct SigmoidParts {
-  T a, b, denominator;  // a b is the numerator, a power of two; in two factors since it may be subnormal
-};
+inline constexpr T kSigmoidScale = std::is_same_v<T, float> ? T(0x1p-64) : T(0x1p-512);
 template <typename T>
-FL_VM SigmoidParts<T> sigmoid_parts(T x) {
-  const T limit = std::is_same_v<T, float> ? T(110) : T(755);  // x e^x is below all subnormals from here on
-  const T c = x < -limit ? -limit : x;
-  const auto e = exp_reduce(-(c > limit ? limit : c));
-  const bool scaled = e.n > T(0);
-  const T half = fma_(abs(e.n), T(0.5), kRoundMagic<T>);
-  const T rest = abs(e.n) - (half - kRoundMagic<T>) + kRoundMagic<T>;
-  const T a = x < -limit ? T(0) : inverse_pow2_bits(half);
-  const T b = inverse_pow2_bits(rest);
-  const T t = a * b;
-  // 1 + t + scale p, where all but the last addition are exact or too small to matter.
-  const T scale = scaled ? T(1) : t;
-  const T one = T(1) + t;
+inline constexpr T kSigmoidLimit = std::is_same_v<T, float> ? T(110) : T(755);  // x e^x is below all subnormals
+
+// kSigmoidScale (1 + e^-x). The scale keeps e^-x from overflowing where the result is small, even subnormal. All but the
+// last addition are exact or made good by `lost`, since an error here is doubled in the quotient.
+template <typename T>
+FL_VM T sigmoid_denominator(T x) {
+  constexpr bool f32 = std::is_same_v<T, float>;
+  const T c = x < -kSigmoidLimit<T> ? -kSigmoidLimit<T> : x;
+  const auto e = exp_reduce(-(c > T(f32 ? 41 : 60) ? T(f32 ? 41 : 60) : c));
+  const T scale = pow2_bits(e.shifted - T(f32 ? 64 : 512));
+  const T one = kSigmoidScale<T> + scale;
   const T hi = scale * e.hi;
   const T sum = one + hi;
-  const T lost = hi - (sum - one);
+  const T lost = (hi - (sum - one)) + (kSigmoidScale<T> - (one - scale));
   const T tail = fma_(exp_quotient(e.r), e.r * e.r, e.lo);
-  return {scaled ? a : T(1), scaled ? b : T(1), sum + fma_(scale, tail, lost + (t - (one - T(1))))};
+  return sum + fma_(scale, tail, lost);
 }
 
 }  // namespace detail
@@ -41,8 +35,7 @@ FL_VM SigmoidParts<T> sigmoid_parts(T x) {
 /// 1 / (1 + e^-x).
 template <typename T>
 FL_VM Real<T> sigmoid(T x) {
-  const auto s = detail::sigmoid_parts(x);
-  return s.a * s.b / s.denominator;
+  return detail::kSigmoidScale<T> / detail::sigmoid_denominator(x);
 }
 /// log(sigmoid(x)) = min(x, 0) - log1p(exp(-|x|)).
 template <typename T>
@@ -65,8 +58,9 @@ FL_VM Real<T> softplus_grad(T x, T beta, T threshold) {
 /// x sigmoid(x); NaN at -inf, as in torch.
 template <typename T>
 FL_VM Real<T> silu(T x) {
-  const auto s = detail::sigmoid_parts(x);
-  return x / s.denominator * s.a * s.b;
+  const T y = x < -detail::kSigmoidLimit<T> ? x * T(0) : x;
+  const T r = y * detail::kSigmoidScale<T> / detail::sigmoid_denominator(x);
+  return abs(x) < T(1e-18) ? T(0.5) * x : r;  // the scaled numerator may be subnormal
 }
 template <typename T>
 FL_VM Real<T> silu_grad(T x) {

@@ -9,25 +9,33 @@ FL_VM_BEGIN
 
 namespace detail {
 
-// x = (n + f) pi/2 with |f| <= 1/2: r = f pi/2, and n modulo 4 in the low bits of `quadrant`.
+// x = n pi/2 + r with |r| <= pi/4; n modulo 4 in the low bits of `quadrant`.
 struct TrigReduced {
   double r;
   uint64_t quadrant;
 };
+
+// Note [Argument reduction of floats]
+// Below kTrigNarrow two steps of Cody and Waite's method suffice: n pi/2 is subtracted in parts of 33 and 53 bits.
+// Beyond, 2/pi is cut into three chunks of 29 bits, whose products with a float are exact in double, and a fourth of 53.
+// Each product is reduced modulo 4 on its own, so nothing is lost at any size of x. The chunks give x up to 2^86 an
+// absolute error below 2^-55; beyond, x is a multiple of 2^63, and they start at the bits of 2/pi below 2^-61 (those
+// above contribute multiples of 4).
+inline constexpr float kTrigNarrow = 0x1p19f;
+
+FL_VM TrigReduced trig_reduce_narrow(double x) {
+  const double shifted = fma_(x, 0.63661977236758134308, kRoundMagic<double>);
+  const double n = shifted - kRoundMagic<double>;
+  const double r = fma_(n, -6.077100506506192e-11, fma_(n, -1.5707963267341256, x));
+  return {r, static_cast<uint64_t>(bits(shifted))};
+}
 
 // x c modulo 4, in [-2, 2]; exact when x has 24 bits and c 29.
 FL_VM double product_mod4(double x, double c) {
   const double y = x * c;
   return fma_(round(y * 0.25), -4.0, y);
 }
-
-// Note [Argument reduction of floats]
-// 2/pi is cut into three chunks of 29 bits, whose products with a float are exact in double, and a fourth of 53. Each
-// product is reduced modulo 4 on its own, so nothing is lost at any size of x. The four chunks give x up to 2^86 an
-// absolute error below 2^-55; beyond, x is a multiple of 2^63, and the chunks start at the bits of 2/pi below 2^-61
-// (those above contribute multiples of 4).
-FL_VM TrigReduced trig_reduce(float xf) {
-  const double x = xf;
+FL_VM TrigReduced trig_reduce_wide(double x) {
   const bool huge = abs(x) >= 0x1p86;
   const double y0 = product_mod4(x, huge ? 0x1.fc2757cp-64 : 0x1.45f306cp-1);
   const double y1 = product_mod4(x, huge ? 0x1.1f534dcp-92 : 0x1.c9c882ap-29);
@@ -37,6 +45,11 @@ FL_VM TrigReduced trig_reduce(float xf) {
   const double f = fma_(x, c3, ((y0 - n) + y1) + y2);
   return {f * 1.57079632679489661923, static_cast<uint64_t>(bits(n + kRoundMagic<double>))};
 }
+FL_VM TrigReduced trig_reduce(double x) {
+  const auto narrow = trig_reduce_narrow(x), wide = trig_reduce_wide(x);
+  const bool near = abs(x) < kTrigNarrow;
+  return {near ? narrow.r : wide.r, near ? narrow.quadrant : wide.quadrant};
+}
 
 FL_VM double flip_sign(double x, uint64_t sign_bit) {
   return from_bits(static_cast<int64_t>(static_cast<uint64_t>(bits(x)) ^ sign_bit));
@@ -44,22 +57,33 @@ FL_VM double flip_sign(double x, uint64_t sign_bit) {
 
 }  // namespace detail
 
-FL_VM float sin(float x) {
-  const auto [r, q] = detail::trig_reduce(x);
-  const double y = q & 1 ? detail::cos_mid(r) : detail::sin_mid(r);
-  return abs(x) < 1e-4f ? x : static_cast<float>(detail::flip_sign(y, (q & 2) << 62));
+namespace detail {
+FL_VM float sin_of(float x, TrigReduced t) {
+  const double y = t.quadrant & 1 ? cos_mid(t.r) : sin_mid(t.r);
+  return abs(x) < 1e-4f ? x : static_cast<float>(flip_sign(y, (t.quadrant & 2) << 62));
 }
-FL_VM float cos(float x) {
-  const auto [r, q] = detail::trig_reduce(x);
-  const double y = q & 1 ? detail::sin_mid(r) : detail::cos_mid(r);
-  return static_cast<float>(detail::flip_sign(y, ((q + 1) & 2) << 62));
+FL_VM float cos_of(float, TrigReduced t) {
+  const double y = t.quadrant & 1 ? sin_mid(t.r) : cos_mid(t.r);
+  return static_cast<float>(flip_sign(y, ((t.quadrant + 1) & 2) << 62));
 }
-FL_VM float tan(float x) {
-  const auto [r, q] = detail::trig_reduce(x);
-  const double s = detail::sin_mid(r), c = detail::cos_mid(r);
-  const double y = (q & 1 ? c : s) / (q & 1 ? s : c);
-  return abs(x) < 1e-4f ? x : static_cast<float>(detail::flip_sign(y, (q & 1) << 63));
+FL_VM float tan_of(float x, TrigReduced t) {
+  const bool odd = t.quadrant & 1;
+  const double s = sin_mid(t.r), c = cos_mid(t.r);
+  const double y = (odd ? c : s) / (odd ? s : c);
+  return abs(x) < 1e-4f ? x : static_cast<float>(flip_sign(y, (t.quadrant & 1) << 63));
 }
+}  // namespace detail
+
+/// Whether sin_narrow and its like may be used for x. A kernel that scans its block with this first and finds no large
+/// argument halves its time; sin(x) and sin_narrow(x) are the same bits.
+FL_VM bool trig_is_narrow(float x) { return abs(x) < detail::kTrigNarrow; }
+FL_VM float sin_narrow(float x) { return detail::sin_of(x, detail::trig_reduce_narrow(x)); }
+FL_VM float cos_narrow(float x) { return detail::cos_of(x, detail::trig_reduce_narrow(x)); }
+FL_VM float tan_narrow(float x) { return detail::tan_of(x, detail::trig_reduce_narrow(x)); }
+
+FL_VM float sin(float x) { return detail::sin_of(x, detail::trig_reduce(x)); }
+FL_VM float cos(float x) { return detail::cos_of(x, detail::trig_reduce(x)); }
+FL_VM float tan(float x) { return detail::tan_of(x, detail::trig_reduce(x)); }
 FL_VM double sin(double x) { return std::sin(x); }
 FL_VM double cos(double x) { return std::cos(x); }
 FL_VM double tan(double x) { return std::tan(x); }
