@@ -9,8 +9,8 @@ Error::Error(std::string text, ErrorKind error_kind) : message(std::move(text)),
 Error::~Error() = default;
 const char* Error::what() const noexcept { return message.c_str(); }
 
-#define FL_DEFINE_ERROR(Name, kind_)                                             \
-  Name::Name(std::string text) : Error(std::move(text), ErrorKind::kind_) {}     \
+#define FL_DEFINE_ERROR(Name, kind_)                                         \
+  Name::Name(std::string text) : Error(std::move(text), ErrorKind::kind_) {} \
   Name::~Name() = default
 FL_DEFINE_ERROR(ValueError, Value);
 FL_DEFINE_ERROR(TypeError, Type);
@@ -29,18 +29,30 @@ PythonError::~PythonError() = default;
 
 void throw_error(ErrorKind kind, std::string message) {
   switch (kind) {
-    case ErrorKind::Runtime: break;
-    case ErrorKind::Value: throw ValueError(std::move(message));
-    case ErrorKind::Type: throw TypeError(std::move(message));
-    case ErrorKind::Index: throw IndexError(std::move(message));
-    case ErrorKind::NotImplemented: throw NotImplementedError(std::move(message));
-    case ErrorKind::Shape: throw ShapeError(std::move(message));
-    case ErrorKind::DType: throw DTypeError(std::move(message));
-    case ErrorKind::Device: throw DeviceError(std::move(message));
-    case ErrorKind::Format: throw FormatError(std::move(message));
-    case ErrorKind::OutOfMemory: throw OutOfMemoryError(std::move(message));
-    case ErrorKind::Python: throw PythonError();
-    case ErrorKind::Internal: throw InternalError(std::move(message));
+    case ErrorKind::Runtime:
+      break;
+    case ErrorKind::Value:
+      throw ValueError(std::move(message));
+    case ErrorKind::Type:
+      throw TypeError(std::move(message));
+    case ErrorKind::Index:
+      throw IndexError(std::move(message));
+    case ErrorKind::NotImplemented:
+      throw NotImplementedError(std::move(message));
+    case ErrorKind::Shape:
+      throw ShapeError(std::move(message));
+    case ErrorKind::DType:
+      throw DTypeError(std::move(message));
+    case ErrorKind::Device:
+      throw DeviceError(std::move(message));
+    case ErrorKind::Format:
+      throw FormatError(std::move(message));
+    case ErrorKind::OutOfMemory:
+      throw OutOfMemoryError(std::move(message));
+    case ErrorKind::Python:
+      throw PythonError();
+    case ErrorKind::Internal:
+      throw InternalError(std::move(message));
   }
   throw Error(std::move(message));
 }

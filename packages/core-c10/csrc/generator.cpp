@@ -110,8 +110,8 @@ void Philox4x32::block(std::uint64_t key, std::uint64_t subsequence, std::uint64
 
 namespace {
 
-// The 5,056 bytes that torch saves. The engine's words are widened to 64 bits; the normal numbers' fields keep the place
-// they had in an older format.
+// The 5,056 bytes that torch saves. The engine's words are widened to 64 bits; the normal numbers' fields keep the
+// place they had in an older format.
 struct SavedState {
   std::uint64_t seed;
   std::int32_t left;

@@ -107,8 +107,7 @@ void random_modulo(GeneratorImpl& gen, T* out, std::int64_t n, std::uint64_t ran
   };
   if (wide) {
     for_each_block<2>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {
-      for (std::int64_t i = 0; i < count; ++i)
-        out[offset + i] = element(join(words[2 * i], words[2 * i + 1]) % range);
+      for (std::int64_t i = 0; i < count; ++i) out[offset + i] = element(join(words[2 * i], words[2 * i + 1]) % range);
     });
   } else if (range == 1) {  // draws nothing but advances all the same
     for_each_block<1>(gen, n, [&](const std::uint32_t*, std::int64_t offset, std::int64_t count) {
@@ -155,7 +154,8 @@ std::int64_t spacing(std::int64_t magnitude) {
   return exponent < digits<T>() ? 1 : std::int64_t{1} << (exponent - digits<T>() + 1);
 }
 
-// Floats cannot tell large integers apart: a bound whose neighbour inside would round past it moves inwards, as in torch.
+// Floats cannot tell large integers apart: a bound whose neighbour inside would round past it moves inwards, as in
+// torch.
 template <class T>
 void tighten(std::int64_t& from, std::int64_t& to) {
   if (const std::int64_t first = rounded<T>(from + 1); first < from) from = first + spacing<T>(-(from + 1));
@@ -275,21 +275,21 @@ void geometric(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
   map_unit_doubles(gen, out, n, [=](double u) { return std::ceil(std::log(u) / log_failure); });
 }
 
-#define FL_INSTANTIATE_FLOAT(T)                                                                \
-  template void uniform<T>(GeneratorImpl&, T*, std::int64_t, double, double);                  \
-  template void exponential<T>(GeneratorImpl&, T*, std::int64_t, double);                      \
-  template void cauchy<T>(GeneratorImpl&, T*, std::int64_t, double, double);
-#define FL_INSTANTIATE_ANY(T)                                                                  \
-  template void random_from_to<T>(GeneratorImpl&, T*, std::int64_t, std::int64_t, std::int64_t); \
-  template void random_full_range<T>(GeneratorImpl&, T*, std::int64_t);                        \
-  template void random_any<T>(GeneratorImpl&, T*, std::int64_t);                               \
-  template void randperm<T>(GeneratorImpl&, T*, std::int64_t);                                 \
-  template void geometric<T>(GeneratorImpl&, T*, std::int64_t, double);                        \
-  template void bernoulli<T>(GeneratorImpl&, T*, std::int64_t, double);                        \
-  template void bernoulli_each<T, float>(GeneratorImpl&, T*, const float*, std::int64_t);      \
-  template void bernoulli_each<T, double>(GeneratorImpl&, T*, const double*, std::int64_t);    \
-  template void bernoulli_each<T, Half>(GeneratorImpl&, T*, const Half*, std::int64_t);        \
-  template void bernoulli_each<T, BFloat16>(GeneratorImpl&, T*, const BFloat16*, std::int64_t);
+#define FL_INSTANTIATE_FLOAT(T)                                                      \
+  template FL_API void uniform<T>(GeneratorImpl&, T*, std::int64_t, double, double); \
+  template FL_API void exponential<T>(GeneratorImpl&, T*, std::int64_t, double);     \
+  template FL_API void cauchy<T>(GeneratorImpl&, T*, std::int64_t, double, double);
+#define FL_INSTANTIATE_ANY(T)                                                                           \
+  template FL_API void random_from_to<T>(GeneratorImpl&, T*, std::int64_t, std::int64_t, std::int64_t); \
+  template FL_API void random_full_range<T>(GeneratorImpl&, T*, std::int64_t);                          \
+  template FL_API void random_any<T>(GeneratorImpl&, T*, std::int64_t);                                 \
+  template FL_API void randperm<T>(GeneratorImpl&, T*, std::int64_t);                                   \
+  template FL_API void geometric<T>(GeneratorImpl&, T*, std::int64_t, double);                          \
+  template FL_API void bernoulli<T>(GeneratorImpl&, T*, std::int64_t, double);                          \
+  template FL_API void bernoulli_each<T, float>(GeneratorImpl&, T*, const float*, std::int64_t);        \
+  template FL_API void bernoulli_each<T, double>(GeneratorImpl&, T*, const double*, std::int64_t);      \
+  template FL_API void bernoulli_each<T, Half>(GeneratorImpl&, T*, const Half*, std::int64_t);          \
+  template FL_API void bernoulli_each<T, BFloat16>(GeneratorImpl&, T*, const BFloat16*, std::int64_t);
 FL_FOR_FLOATS(FL_INSTANTIATE_FLOAT)
 FL_FOR_ALL(FL_INSTANTIATE_ANY)
 

@@ -19,9 +19,10 @@
 #include "cpu_count.h"
 #include "flambeau/core/error.h"
 
-// How a job runs. Its chunks are the bits of one cache line; a zero bit is a chunk nobody has taken. Every thread starts
-// at a place of its own, so consecutive jobs over the same tensors meet the caches they left, and goes on to whatever is
-// left. So the caller, too, takes chunks that a worker did not come to, and waits only for chunks that have been started.
+// How a job runs. Its chunks are the bits of one cache line; a zero bit is a chunk nobody has taken. Every thread
+// starts at a place of its own, so consecutive jobs over the same tensors meet the caches they left, and goes on to
+// whatever is left. So the caller, too, takes chunks that a worker did not come to, and waits only for chunks that have
+// been started.
 //
 // A worker that was late for one job may take a chunk of the next: it reads what to do after it took the chunk, and no
 // job ends while a taken chunk runs. Between jobs all bits are set.
@@ -337,7 +338,7 @@ void run_chunks(std::int64_t begin, std::int64_t end, std::int64_t chunk, ChunkF
 int get_num_threads() noexcept { return num_threads_setting().load(memory_order_relaxed); }
 
 void set_num_threads(int num_threads) {
-  FL_CHECK_VALUE(num_threads >= 1, "[set_num_threads] num_threads must be at least 1, got ", num_threads);
+  FL_CHECK(num_threads >= 1, "[set_num_threads] num_threads must be at least 1, got ", num_threads);
   if (num_threads > kMostThreads) num_threads = kMostThreads;
   FL_CHECK(!t_in_region, "[set_num_threads] cannot change the number of threads from inside a parallel region");
   num_threads_setting().store(num_threads, memory_order_relaxed);

@@ -42,7 +42,9 @@ def cases() -> list[tuple[str, str, int, list[float], str]]:
             out.append(("uniform", short, n, [-1.3, 2.7], f"{e}.uniform_(-1.3, 2.7, generator=g)"))
             out.append(("normal", short, n, [1.5, 0.3], f"{e}.normal_(1.5, 0.3, generator=g)"))
         e = empty.format(n=6)
-        out.append(("normal_serial", short, 20, [0.5, 2], f"torch.empty(40, dtype={d})[::2].normal_(0.5, 2, generator=g)"))
+        out.append(
+            ("normal_serial", short, 20, [0.5, 2], f"torch.empty(40, dtype={d})[::2].normal_(0.5, 2, generator=g)")
+        )
         out.append(("exponential", short, 6, [0.7], f"{e}.exponential_(0.7, generator=g)"))
         out.append(("cauchy", short, 6, [0.5, 0.7], f"{e}.cauchy_(0.5, 0.7, generator=g)"))
         out.append(("log_normal", short, 6, [0.5, 0.7], f"{e}.log_normal_(0.5, 0.7, generator=g)"))

@@ -11,9 +11,11 @@ namespace flambeau::alloc {
 
 namespace {
 
-// The memory this process may use: the machine's, or less in a container. Reading a limit that is not there costs nothing.
+// The memory this process may use: the machine's, or less in a container. Reading a limit that is not there costs
+// nothing.
 std::size_t memory_available() {
-  std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t bytes =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::FILE* file = std::fopen(path, "re");
     if (file == nullptr) continue;
@@ -63,7 +65,8 @@ void* BlockCache::map(std::size_t num_bytes, std::size_t alignment) noexcept {
     block += head;
     if (extra > head) munmap(block + num_bytes, extra - head);
   }
-  if (num_bytes >= kHugeLimit) madvise(block, num_bytes, MADV_HUGEPAGE);  // advice: where it is refused, 4 KB pages serve
+  if (num_bytes >= kHugeLimit)
+    madvise(block, num_bytes, MADV_HUGEPAGE);  // advice: where it is refused, 4 KB pages serve
   num_maps.fetch_add(1, std::memory_order_relaxed);
   raise_to(peak_reserved_bytes, reserved_bytes.fetch_add(num_bytes, std::memory_order_relaxed) + num_bytes);
   return block;

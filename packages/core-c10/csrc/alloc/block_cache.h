@@ -15,9 +15,9 @@ namespace flambeau::alloc {
 
 // Header of a cached block, kept in its first bytes.
 struct CachedBlock {
-  CachedBlock* older;        // neighbours in release order
+  CachedBlock* older;  // neighbours in release order
   CachedBlock* newer;
-  CachedBlock* next;         // neighbours in the bucket, most recent first
+  CachedBlock* next;  // neighbours in the bucket, most recent first
   CachedBlock* previous;
   std::size_t num_bytes;
   std::int64_t released_ns;

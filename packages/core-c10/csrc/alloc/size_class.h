@@ -8,10 +8,10 @@
 
 namespace flambeau::alloc {
 
-inline constexpr std::size_t kSmallLimit = 32768;                      // up to here: slabs and per-thread caches
-inline constexpr std::size_t kHugeLimit = std::size_t{1} << 20;        // from here: 2 MB aligned, huge-page advice
+inline constexpr std::size_t kSmallLimit = 32768;                // up to here: slabs and per-thread caches
+inline constexpr std::size_t kHugeLimit = std::size_t{1} << 20;  // from here: 2 MB aligned, huge-page advice
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
-inline constexpr std::size_t kLargestBlock = std::size_t{1} << 47;     // the user half of the address space
+inline constexpr std::size_t kLargestBlock = std::size_t{1} << 47;  // the user half of the address space
 inline constexpr unsigned kNumSmallClasses = 56;
 inline constexpr unsigned kNumClasses = 312;
 

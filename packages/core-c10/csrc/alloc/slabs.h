@@ -4,8 +4,8 @@
 
 #include "block_cache.h"
 
-// Small blocks, cut from slabs of one size class each. A slab whose blocks are all free goes to the block cache, and from
-// there back to the system.
+// Small blocks, cut from slabs of one size class each. A slab whose blocks are all free goes to the block cache, and
+// from there back to the system.
 
 namespace flambeau::alloc {
 
@@ -14,7 +14,8 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// In the first 64 bytes of a slab; blocks follow. Blocks never used lie beyond `num_cut`, so their pages stay untouched.
+// In the first 64 bytes of a slab; blocks follow. Blocks never used lie beyond `num_cut`, so their pages stay
+// untouched.
 struct alignas(64) Slab {
   Slab* next;
   Slab* previous;

@@ -8,24 +8,25 @@
 #include "flambeau/core/half.h"
 #include "flambeau/core/parallel.h"
 
-// What all fills share: numbers are drawn one after another, in blocks that stay in the cache; the mathematics on a block
-// is spread over the threads.
+// What all fills share: numbers are drawn one after another, in blocks that stay in the cache; the mathematics on a
+// block is spread over the threads.
 
 namespace flambeau::random {
 
 inline constexpr std::int64_t kBlock = 8192;
 
-inline float unit_float(std::uint32_t word) { return static_cast<float>(static_cast<std::int32_t>(word & 0xffffffu)) * 0x1p-24f; }
-
-inline std::uint64_t join(std::uint32_t high, std::uint32_t low) {
-  return std::uint64_t{high} << 32 | low;
+inline float unit_float(std::uint32_t word) {
+  return static_cast<float>(static_cast<std::int32_t>(word & 0xffffffu)) * 0x1p-24f;
 }
+
+inline std::uint64_t join(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 
 inline double unit_double(std::uint64_t word) {
   return static_cast<double>(static_cast<std::int64_t>(word & 0x1fffffffffffffu)) * 0x1p-53;
 }
 
-// A double becomes an integer by truncation; what int64 cannot hold becomes its minimum; narrower types keep the low bits.
+// A double becomes an integer by truncation; what int64 cannot hold becomes its minimum; narrower types keep the low
+// bits.
 template <class T>
 T to_element(double value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -38,7 +39,8 @@ T to_element(double value) {
   }
 }
 
-// For each block of at most kBlock elements: body(words, offset, count), with words_per_element random words per element.
+// For each block of at most kBlock elements: body(words, offset, count), with words_per_element random words per
+// element.
 template <int words_per_element, class Body>
 void for_each_block(GeneratorImpl& gen, std::int64_t n, Body body) {
   alignas(64) std::uint32_t words[kBlock];
@@ -63,10 +65,12 @@ void map_unit_doubles(GeneratorImpl& gen, T* out, std::int64_t n, F f) {
   });
 }
 
+// An instantiation for a hidden type is hidden unless it says FL_API itself.
 #define FL_FOR_FLOATS(M) M(float) M(double) M(Half) M(BFloat16)
-#define FL_FOR_INTEGERS(M)                                                                                    \
-  M(bool) M(std::uint8_t) M(std::int8_t) M(std::int16_t) M(std::int32_t) M(std::int64_t) M(std::uint16_t)     \
-  M(std::uint32_t) M(std::uint64_t)
+#define FL_FOR_INTEGERS(M) \
+  M(bool)                  \
+  M(std::uint8_t)          \
+  M(std::int8_t) M(std::int16_t) M(std::int32_t) M(std::int64_t) M(std::uint16_t) M(std::uint32_t) M(std::uint64_t)
 #define FL_FOR_ALL(M) FL_FOR_FLOATS(M) FL_FOR_INTEGERS(M)
 
 }  // namespace flambeau::random

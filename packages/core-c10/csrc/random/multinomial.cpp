@@ -8,7 +8,8 @@
 #include "flambeau/core/random.h"
 
 // With replacement: inverse of the cumulative distribution, one double uniform per sample. Without, and for a single
-// sample: the categories with the largest weight / exponential (Efraimidis and Spirakis), which draws for every category.
+// sample: the categories with the largest weight / exponential (Efraimidis and Spirakis), which draws for every
+// category.
 
 namespace flambeau::random {
 
@@ -23,8 +24,9 @@ Sum<T> checked_sum(const T* weights, std::int64_t categories, Sum<T>* cumulative
   Sum<T> sum = 0;
   for (std::int64_t i = 0; i < categories; ++i) {
     const Sum<T> w = weights[i];
-    FL_CHECK(w >= 0 && std::isfinite(w), "[multinomial] probability tensor contains either `inf`, `nan` or element < 0: got ",
-             w, " for category ", i);
+    FL_CHECK(w >= 0 && std::isfinite(w),
+             "[multinomial] probability tensor contains either `inf`, `nan` or element < 0: got ", w, " for category ",
+             i);
     sum += w;
     if (cumulative != nullptr) cumulative[i] = sum;
   }
@@ -86,8 +88,9 @@ void multinomial(GeneratorImpl& gen, std::int64_t* out, const T* weights, std::i
   }
 }
 
-#define FL_INSTANTIATE(T)                                                                                       \
-  template void multinomial<T>(GeneratorImpl&, std::int64_t*, const T*, std::int64_t, std::int64_t, std::int64_t, bool);
+#define FL_INSTANTIATE(T)                                                                                  \
+  template FL_API void multinomial<T>(GeneratorImpl&, std::int64_t*, const T*, std::int64_t, std::int64_t, \
+                                      std::int64_t, bool);
 FL_FOR_FLOATS(FL_INSTANTIATE)
 
 }  // namespace flambeau::random

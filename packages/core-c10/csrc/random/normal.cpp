@@ -4,9 +4,10 @@
 #include "draws.h"
 #include "flambeau/core/random.h"
 
-// torch has three streams of normal numbers. Fewer than 16 elements, or memory that is not contiguous: pairs from double
-// uniforms, the second of a pair kept for the next call. 16 or more: groups of 16 (box_muller.h); if n is not a multiple of
-// 16, the last 16 elements are drawn anew. The difference between f32 and 16-bit floats is when that tail is drawn.
+// torch has three streams of normal numbers. Fewer than 16 elements, or memory that is not contiguous: pairs from
+// double uniforms, the second of a pair kept for the next call. 16 or more: groups of 16 (box_muller.h); if n is not a
+// multiple of 16, the last 16 elements are drawn anew. The difference between f32 and 16-bit floats is when that tail
+// is drawn.
 
 namespace flambeau::random {
 
@@ -102,10 +103,10 @@ void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double 
   for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(std::exp(__builtin_fma(next_normal(gen), std, mean)));
 }
 
-#define FL_INSTANTIATE(T)                                                              \
-  template void normal<T>(GeneratorImpl&, T*, std::int64_t, double, double);           \
-  template void normal_serial<T>(GeneratorImpl&, T*, std::int64_t, double, double);    \
-  template void log_normal<T>(GeneratorImpl&, T*, std::int64_t, double, double);
+#define FL_INSTANTIATE(T)                                                                  \
+  template FL_API void normal<T>(GeneratorImpl&, T*, std::int64_t, double, double);        \
+  template FL_API void normal_serial<T>(GeneratorImpl&, T*, std::int64_t, double, double); \
+  template FL_API void log_normal<T>(GeneratorImpl&, T*, std::int64_t, double, double);
 FL_FOR_FLOATS(FL_INSTANTIATE)
 
 }  // namespace flambeau::random

@@ -185,7 +185,9 @@ void test_out_of_memory() {
 void test_fork() {
   std::atomic<bool> stop{false};
   std::thread noise([&] {
-    while (!stop) deallocate(allocate(100 + 40000 * (stop.load() + 1)), 100 + 40000 * (stop.load() + 1)), deallocate(allocate(96), 96);
+    while (!stop)
+      deallocate(allocate(100 + 40000 * (stop.load() + 1)), 100 + 40000 * (stop.load() + 1)),
+          deallocate(allocate(96), 96);
   });
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
@@ -223,8 +225,11 @@ void report_speed() {
               ns_per_call(1000000, [] { deallocate(allocate(4096), 4096); }),
               ns_per_call(1000000, [] { deallocate(allocate(32768), 32768); }),
               ns_per_call(200000, [] { deallocate(allocate(65536), 65536); }),
-              ns_per_call(200000, [] { deallocate(allocate(64 << 20), 64 << 20); }),
-              ns_per_call(1000000, [] { void* p = std::malloc(16); asm volatile("" : "+r"(p)); std::free(p); }));
+              ns_per_call(200000, [] { deallocate(allocate(64 << 20), 64 << 20); }), ns_per_call(1000000, [] {
+                void* p = std::malloc(16);
+                asm volatile("" : "+r"(p));
+                std::free(p);
+              }));
   empty_cache();
   auto touch = [] {
     char* p = static_cast<char*>(allocate(64 << 20));

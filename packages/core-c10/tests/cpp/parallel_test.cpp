@@ -123,7 +123,7 @@ void test_exceptions() {
   try {
     set_num_threads(0);
     EXPECT(false, "nothing thrown");
-  } catch (const ValueError& e) {
+  } catch (const Error& e) {
     EXPECT(e.message.find("got 0") != std::string::npos, e.message);
   }
 }

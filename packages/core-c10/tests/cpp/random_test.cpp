@@ -223,12 +223,13 @@ void report_speed() {
   auto& g = default_generator();
   std::vector<float> f(1000000);
   std::vector<std::int64_t> l(1000000);
-  std::printf("ns per element of a million: uniform %.2f, normal %.2f, bernoulli %.2f, random_from_to %.2f, randperm %.2f\n",
-              ns_per_element([&] { random::uniform(g, f.data(), 1000000); }),
-              ns_per_element([&] { random::normal(g, f.data(), 1000000); }),
-              ns_per_element([&] { random::bernoulli(g, f.data(), 1000000, 0.3); }),
-              ns_per_element([&] { random::random_from_to(g, l.data(), 1000000, 0, 10); }),
-              ns_per_element([&] { random::randperm(g, l.data(), 1000000); }));
+  std::printf(
+      "ns per element of a million: uniform %.2f, normal %.2f, bernoulli %.2f, random_from_to %.2f, randperm %.2f\n",
+      ns_per_element([&] { random::uniform(g, f.data(), 1000000); }),
+      ns_per_element([&] { random::normal(g, f.data(), 1000000); }),
+      ns_per_element([&] { random::bernoulli(g, f.data(), 1000000, 0.3); }),
+      ns_per_element([&] { random::random_from_to(g, l.data(), 1000000, 0, 10); }),
+      ns_per_element([&] { random::randperm(g, l.data(), 1000000); }));
 }
 
 }  // namespace

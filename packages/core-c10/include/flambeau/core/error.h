@@ -46,12 +46,12 @@ struct FL_API Error : std::exception {
   ErrorKind kind;
 };
 
-#define FL_DECLARE_ERROR(Name)                \
-  struct FL_API Name : Error {                \
-    explicit Name(std::string message);       \
-    ~Name() override;                         \
-    Name(const Name&) = default;              \
-    Name& operator=(const Name&) = default;   \
+#define FL_DECLARE_ERROR(Name)              \
+  struct FL_API Name : Error {              \
+    explicit Name(std::string message);     \
+    ~Name() override;                       \
+    Name(const Name&) = default;            \
+    Name& operator=(const Name&) = default; \
   }
 FL_DECLARE_ERROR(ValueError);
 FL_DECLARE_ERROR(TypeError);
@@ -141,15 +141,14 @@ template <class... Parts>
   const std::string_view path(file);  // only the file's name: build paths tell the reader nothing
   throw_error(ErrorKind::Internal,
               concat("internal check failed: ", condition, " (", path.substr(path.find_last_of('/') + 1), ":", line,
-                     ") ", parts..., sizeof...(parts) ? "; " : "",
-                     "this is a bug in flambeau, please report it"));
+                     ") ", parts..., sizeof...(parts) ? "; " : "", "this is a bug in flambeau, please report it"));
 }
 
 }  // namespace detail
 }  // namespace flambeau
 
-#define FL_CHECK_KIND(kind_, cond, ...)                                                  \
-  do {                                                                                   \
+#define FL_CHECK_KIND(kind_, cond, ...)                                                            \
+  do {                                                                                             \
     if (FL_UNLIKELY(!(cond))) ::flambeau::detail::fail<::flambeau::ErrorKind::kind_>(__VA_ARGS__); \
   } while (false)
 
@@ -165,8 +164,7 @@ template <class... Parts>
 #define FL_CHECK_FORMAT(cond, ...) FL_CHECK_KIND(Format, cond, __VA_ARGS__)
 
 // Our mistake: says so and asks for a report.
-#define FL_INTERNAL_CHECK(cond, ...)                                                                          \
-  do {                                                                                                        \
-    if (FL_UNLIKELY(!(cond)))                                                                                 \
-      ::flambeau::detail::fail_internal(#cond, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__);                \
+#define FL_INTERNAL_CHECK(cond, ...)                                                                                   \
+  do {                                                                                                                 \
+    if (FL_UNLIKELY(!(cond))) ::flambeau::detail::fail_internal(#cond, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)

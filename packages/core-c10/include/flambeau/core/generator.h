@@ -37,8 +37,8 @@ class FL_API Mt19937 {
   void fill(std::uint32_t* out, std::int64_t n);
 
   std::uint64_t seed = 0;
-  int left = 1;             // numbers before the next refill, plus one
-  std::uint32_t next = 0;   // index of the next one in state
+  int left = 1;            // numbers before the next refill, plus one
+  std::uint32_t next = 0;  // index of the next one in state
   std::uint32_t state[kStateWords];
 
  private:
@@ -74,7 +74,8 @@ class FL_API Philox4x32 {
   unsigned lane_ = 0;
 };
 
-// A seedable source of randomness, shared by reference count. Hold mutex() for the length of a draw; the fills in random.h do.
+// A seedable source of randomness, shared by reference count. Hold mutex() for the length of a draw; the fills in
+// random.h do.
 struct FL_API GeneratorImpl {
   static constexpr std::uint64_t kDefaultSeed = 67280421310721;
   static constexpr std::size_t kStateBytes = 5056;

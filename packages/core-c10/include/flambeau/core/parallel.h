@@ -14,7 +14,8 @@
 //   keeps one partial result per chunk gives the same bits on every machine.
 // * The calling thread claims chunks like the workers do and never waits for a worker that has not started one.
 // * A call from inside a chunk runs in place, chunk after chunk. So does one made while another thread uses the pool.
-// * An exception thrown by a chunk is rethrown in the caller, once every started chunk has ended; chunks not yet started
+// * An exception thrown by a chunk is rethrown in the caller, once every started chunk has ended; chunks not yet
+// started
 //   are skipped.
 // * f runs on several threads at once and must not touch Python objects.
 // * With a single chunk f is called directly, and is not in a parallel region.
@@ -56,8 +57,7 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& 
   }
   using Body = std::remove_reference_t<F>;
   detail::run_chunks(
-      begin, end, chunk,
-      [](void* context, std::int64_t b, std::int64_t e) { (*static_cast<Body*>(context))(b, e); },
+      begin, end, chunk, [](void* context, std::int64_t b, std::int64_t e) { (*static_cast<Body*>(context))(b, e); },
       const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
@@ -65,7 +65,7 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& 
 // may use (affinity and cgroup quota). Workers start with the first call that can use them.
 FL_API int get_num_threads() noexcept;
 
-// Throws ValueError below 1. Takes effect at the next parallel_for; results do not change.
+// Throws RuntimeError below 1. Takes effect at the next parallel_for; results do not change.
 FL_API void set_num_threads(int num_threads);
 
 // Whether the calling thread is running a chunk.

@@ -6,15 +6,16 @@
 #include "flambeau/core/generator.h"
 #include "flambeau/core/half.h"
 
-// Fills of contiguous buffers whose streams equal torch's CPU ones for the same seed. Each takes the generator's lock and
-// advances it exactly as torch does, so calls interleave the same way. `n` is the number of elements. Arguments are taken
-// to have been checked by the caller.
+// Fills of contiguous buffers whose streams equal torch's CPU ones for the same seed. Each takes the generator's lock
+// and advances it exactly as torch does, so calls interleave the same way. `n` is the number of elements. Arguments are
+// taken to have been checked by the caller.
 //
-// A tensor that is not contiguous is filled through a contiguous buffer in its logical order, with one exception: normal()
-// of 16 elements or more, where torch takes another path (use normal_serial).
+// A tensor that is not contiguous is filled through a contiguous buffer in its logical order, with one exception:
+// normal() of 16 elements or more, where torch takes another path (use normal_serial).
 //
-// Integers and f32/f64 uniform numbers equal torch's bit for bit, f32 normal ones too (those of its AVX2 build). What goes
-// through the C library's log, cos, tan is computed in f64 and may differ in the last place where that library does.
+// Integers and f32/f64 uniform numbers equal torch's bit for bit, f32 normal ones too (those of its AVX2 build). What
+// goes through the C library's log, cos, tan is computed in f64 and may differ in the last place where that library
+// does.
 
 namespace flambeau::random {
 
@@ -66,8 +67,8 @@ template <class T>
 FL_API void randperm(GeneratorImpl& gen, T* out, std::int64_t n);
 
 // multinomial of `rows` distributions over `categories`, weights row-major and contiguous; out is (rows, num_samples).
-// Throws RuntimeError on a negative, infinite or NaN weight, and on a row that sums to nothing. Without replacement, a row
-// with fewer than num_samples nonzero weights goes on with zero weights, as in torch. T: the four float types.
+// Throws RuntimeError on a negative, infinite or NaN weight, and on a row that sums to nothing. Without replacement, a
+// row with fewer than num_samples nonzero weights goes on with zero weights, as in torch. T: the four float types.
 template <class T>
 FL_API void multinomial(GeneratorImpl& gen, std::int64_t* out, const T* weights, std::int64_t rows,
                         std::int64_t categories, std::int64_t num_samples, bool replacement);
