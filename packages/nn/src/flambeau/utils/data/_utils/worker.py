@@ -1,0 +1,184 @@
+"""What runs in a worker process: seeds, the dataset, and a loop of fetch and send."""
+
+from __future__ import annotations
+
+import gc
+import random
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import flambeau
+from flambeau.utils.data._channel import Channel, Closed
+from flambeau.utils.data._faults import ExceptionWrapper
+from flambeau.utils.data._utils.fetch import IterableFetcher, MapFetcher
+
+__all__ = ["WorkerInfo", "get_worker_info"]
+
+
+class WorkerInfo:
+    """What a dataset can know about the worker that it is in.
+
+    Attributes
+    ----------
+    id : int, 0 .. num_workers - 1
+    num_workers : int
+    seed : int, the base seed of the epoch plus `id`
+    dataset : this worker's copy
+    rng : None
+    worker_method : "multiprocessing"
+    """
+
+    __slots__ = ("id", "num_workers", "seed", "dataset", "rng", "worker_method")
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+    rng: Any
+    worker_method: str | None
+
+    def __init__(
+        self,
+        id: int,
+        num_workers: int,
+        seed: int,
+        dataset: Any,
+        rng: Any = None,
+        worker_method: str | None = "multiprocessing",
+    ) -> None:
+        for name, value in zip(self.__slots__, (id, num_workers, seed, dataset, rng, worker_method)):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
+
+    def __repr__(self) -> str:
+        items = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        return f"{type(self).__name__}({items})"
+
+
+_worker_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """Return this worker's `WorkerInfo`; None in the main process."""
+    return _worker_info
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSetup:
+    """All that a worker is started with."""
+
+    id: int
+    num_workers: int
+    base_seed: int
+    dataset: Any
+    is_iterable: bool
+    auto_collation: bool
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+    worker_init_fn: Callable[[int], Any] | None
+
+
+# Messages to a worker: (FETCH, task, keys), (RESUME, epoch, None), (STOP, 0, None).
+FETCH, RESUME, STOP = range(3)
+# Messages from a worker: (BATCH, task, data), (FAULT, task, ExceptionWrapper), (ENDED, task, None).
+BATCH, FAULT, ENDED, RESUMED = range(4)
+
+
+def run_worker(setup: WorkerSetup, channel: Channel, inherited: list[Channel]) -> None:
+    """Serve the loader until it stops this worker, or goes away.
+
+    Parameters
+    ----------
+    inherited : the loader's ends of the channels that existed when this process was forked; held
+        open here they would hide from other workers that the loader is gone
+    """
+    for other in inherited:
+        other.close()
+    # Ctrl-C reaches the whole process group; the loader decides when its workers stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What was inherited is not collected again: visiting it would write to, and so copy, its pages.
+    gc.freeze()
+    try:
+        _serve(setup, channel)
+    except Closed:
+        pass
+    finally:
+        channel.close()
+
+
+def _serve(setup: WorkerSetup, channel: Channel) -> None:
+    where = f"in DataLoader worker process {setup.id}"
+    broken: ExceptionWrapper | None = None
+    fetcher: Any = None
+    try:
+        _prepare(setup)
+        fetcher = _make_fetcher(setup)
+    except Exception:
+        broken = ExceptionWrapper.of_current(where)
+    ended = False
+    while True:
+        kind, number, keys = channel.receive()
+        if kind == STOP:
+            return
+        if kind == RESUME:
+            ended = False
+            if setup.is_iterable and broken is None:
+                try:
+                    fetcher = _make_fetcher(setup)
+                except Exception:
+                    broken = ExceptionWrapper.of_current(where)
+            channel.send((RESUMED, number, None))
+            continue
+        if ended:
+            channel.send((ENDED, number, None))
+            continue
+        if broken is not None:
+            channel.send((FAULT, number, broken))
+            continue
+        message: Any
+        try:
+            message = (BATCH, number, fetcher.fetch(keys))
+        except Exception as error:
+            if isinstance(error, StopIteration) and setup.is_iterable:
+                message, ended = (ENDED, number, None), True
+            else:
+                message = (FAULT, number, ExceptionWrapper.of_current(where))
+        _send(channel, message, where)
+        # Free the batch before waiting for the next request.
+        del message
+
+
+def _send(channel: Channel, message: tuple[int, int, Any], where: str) -> None:
+    try:
+        channel.send(message)
+    except Closed:
+        raise
+    except Exception:
+        # What cannot be sent, such as a lambda, is a fault of this batch only.
+        channel.send((FAULT, message[1], ExceptionWrapper.of_current(where)))
+
+
+def _prepare(setup: WorkerSetup) -> None:
+    """Seed every generator, and let this process use one thread: there are as many as cores already."""
+    global _worker_info
+    flambeau.set_num_threads(1)
+    seed = setup.base_seed + setup.id
+    random.seed(seed)
+    flambeau.manual_seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        entropy = [setup.id, setup.base_seed & 0xFFFFFFFF, setup.base_seed >> 32, 0]
+        numpy.random.seed(numpy.random.SeedSequence(entropy).generate_state(4))
+    _worker_info = WorkerInfo(setup.id, setup.num_workers, seed, setup.dataset)
+    if setup.worker_init_fn is not None:
+        setup.worker_init_fn(setup.id)
+
+
+def _make_fetcher(setup: WorkerSetup) -> Any:
+    kind = IterableFetcher if setup.is_iterable else MapFetcher
+    return kind(setup.dataset, setup.auto_collation, setup.collate_fn, setup.drop_last)
