@@ -78,7 +78,7 @@ class Dist:
             if package.uses_opgen:
                 parts.append(digest_folder(root / "schemas"))
             if package.is_native:
-                parts.append(toolchain())
+                parts += [toolchain(), digest_folder(root / "tools/cmake")]
             self._hashes[package.name] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         return self._hashes[package.name]
 

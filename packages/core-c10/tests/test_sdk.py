@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ PROJECT = """
 cmake_minimum_required(VERSION 3.24)
 project(consumer LANGUAGES CXX)
 find_package(flambeau_core CONFIG REQUIRED)
-add_executable(consumer main.cpp)
+add_library(consumer MODULE main.cpp)
 target_link_libraries(consumer PRIVATE flambeau::core)
 """
 PROGRAM = "#include <flambeau/core/parallel.h>\nint main() { return flambeau::get_num_threads() > 0 ? 0 : 1; }\n"
@@ -30,7 +31,7 @@ def test_an_empty_project_finds_the_package(tmp_path: Path) -> None:
     for command in (
         ["cmake", "-S", ".", "-B", "build", f"-Dflambeau_core_ROOT={root}"],
         ["cmake", "--build", "build"],
-        ["build/consumer"],
+        [sys.executable, "-c", RUN],
     ):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
