@@ -19,7 +19,10 @@ find_package(flambeau_core CONFIG REQUIRED)
 add_library(consumer MODULE main.cpp)
 target_link_libraries(consumer PRIVATE flambeau::core)
 """
-PROGRAM = "#include <flambeau/core/parallel.h>\nint main() { return flambeau::get_num_threads() > 0 ? 0 : 1; }\n"
+PROGRAM = (
+    '#include <flambeau/core/parallel.h>\nextern "C" int run() { return flambeau::get_num_threads() > 0 ? 0 : 1; }\n'
+)
+RUN = "import ctypes, sys, flambeau; sys.exit(ctypes.CDLL('build/libconsumer.so').run())"
 
 
 def test_an_empty_project_finds_the_package(tmp_path: Path) -> None:
