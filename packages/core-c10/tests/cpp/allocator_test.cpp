@@ -1,9 +1,6 @@
 // The caching allocator: classes, reuse, threads, decay, limits, resident memory, fork, failure.
 #include "flambeau/core/allocator.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -44,6 +41,20 @@ std::size_t resident_bytes() {
   if (file == nullptr || std::fscanf(file, "%ld %ld", &pages, &resident) != 2) return 0;
   std::fclose(file);
   return static_cast<std::size_t>(resident) * 4096;
+}
+
+// Before anything has used the allocator: it reads its environment once.
+void test_environment() {
+  EXPECT(holds_in_child([] {
+           setenv("FLAMBEAU_CPU_CACHE_LIMIT_MB", "7", 1);
+           return memory_cache_limit() == 7u << 20;
+         }),
+         "limit from the environment");
+  EXPECT(holds_in_child([] {
+           setenv("FLAMBEAU_CPU_CACHE_LIMIT_MB", "seven", 1);
+           return memory_cache_limit() > 64u << 20;
+         }),
+         "nonsense leaves the default");
 }
 
 void test_sizes() {
@@ -185,23 +196,24 @@ void test_out_of_memory() {
 void test_fork() {
   std::atomic<bool> stop{false};
   std::thread noise([&] {
-    while (!stop)
-      deallocate(allocate(100 + 40000 * (stop.load() + 1)), 100 + 40000 * (stop.load() + 1)),
-          deallocate(allocate(96), 96);
+    while (!stop) {
+      deallocate(allocate(40100), 40100);
+      deallocate(allocate(96), 96);
+    }
   });
   for (int i = 0; i < 20; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      std::vector<Block> live;
-      for (std::size_t n = 1; n < 3000000; n = n * 2 + 1) live.push_back(take(n, 3));
-      bool ok = true;
-      for (const Block& b : live) ok = ok && intact(b), deallocate(b.ptr, b.size);
-      empty_cache();
-      _exit(ok ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, concat("child status ", status));
+    EXPECT(holds_in_child([] {
+             std::vector<Block> live;
+             for (std::size_t n = 1; n < 3000000; n = n * 2 + 1) live.push_back(take(n, 3));
+             bool ok = true;
+             for (const Block& b : live) {
+               ok = ok && intact(b);
+               deallocate(b.ptr, b.size);
+             }
+             empty_cache();
+             return ok;
+           }),
+           "the child allocates");
   }
   stop = true;
   noise.join();
@@ -245,6 +257,7 @@ void report_speed() {
 }  // namespace
 
 int main() {
+  test_environment();
   test_sizes();
   test_alignment_and_contents();
   test_reuse_and_stats();

@@ -1,12 +1,10 @@
 // The thread pool: coverage, fixed boundaries, nesting, exceptions, callers at once, resizing, fork, speed.
 #include "flambeau/core/parallel.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -31,6 +29,20 @@ Cut chunks_of(std::int64_t begin, std::int64_t end, std::int64_t grain) {
   });
   std::sort(cut.begin(), cut.end());
   return cut;
+}
+
+// Before anything has used the pool: it reads its environment once.
+void test_environment() {
+  const auto threads_with = [](const char* ours, const char* omp) {
+    unsetenv("FLAMBEAU_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+    if (ours != nullptr) setenv("FLAMBEAU_NUM_THREADS", ours, 1);
+    if (omp != nullptr) setenv("OMP_NUM_THREADS", omp, 1);
+    return get_num_threads();
+  };
+  EXPECT(holds_in_child([&] { return threads_with("5", "3") == 5; }), "FLAMBEAU_NUM_THREADS");
+  EXPECT(holds_in_child([&] { return threads_with(nullptr, "3") == 3; }), "OMP_NUM_THREADS");
+  EXPECT(holds_in_child([&] { return threads_with("0", "x") >= 1; }), "nonsense leaves the default");
 }
 
 void test_cut() {
@@ -150,15 +162,12 @@ void test_many_callers_and_resizing() {
 void test_fork() {
   set_num_threads(3);
   chunks_of(0, 100, 1);
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool ok = chunks_of(0, 1000, 7).size() == 143;
-    set_num_threads(2);
-    _exit(ok && chunks_of(0, 1000, 7).size() == 143 ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0, concat("child status ", status));
+  EXPECT(holds_in_child([] {
+           const bool ok = chunks_of(0, 1000, 7).size() == 143;
+           set_num_threads(2);
+           return ok && chunks_of(0, 1000, 7).size() == 143;
+         }),
+         "the child has a pool of its own");
   EXPECT(chunks_of(0, 1000, 7).size() == 143, "the parent works on");
 }
 
@@ -190,6 +199,7 @@ void report_speed() {
 }  // namespace
 
 int main() {
+  test_environment();
   EXPECT(get_num_threads() >= 1, "default");
   std::printf("default threads: %d\n", get_num_threads());
   test_cut();
