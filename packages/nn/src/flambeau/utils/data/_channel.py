@@ -23,7 +23,7 @@ import struct
 from collections import deque
 from typing import Any
 
-from flambeau.utils.data import _pickle
+from flambeau.utils.data import _tensor_pickle
 
 INLINE_BYTES = 32 * 1024
 _ALIGNMENT = 64
@@ -136,7 +136,7 @@ def channel_pair() -> tuple[Channel, Channel]:
 
 def _pack(message: Any) -> tuple[bytes, int]:
     """Return the packet to send, and the descriptor to go with it or -1."""
-    payload, buffers = _pickle.dumps(message)
+    payload, buffers = _tensor_pickle.dumps(message)
     sizes = [b.nbytes for b in buffers]
     head = _HEADER.pack(len(payload), len(sizes)) + struct.pack(f"<{len(sizes)}Q", *sizes) + payload
     parts: list[Any] = []

@@ -60,7 +60,11 @@ class ExceptionWrapper:
         except Exception:
             # Its constructor wants other arguments.
             raise RuntimeError(message) from None
-        raise error
+        try:
+            raise error
+        finally:
+            # The traceback holds this frame: with the error in it, a cycle that keeps workers alive.
+            del error
 
 
 def describe_exit(code: int | None) -> str:

@@ -103,7 +103,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._hand_out()
 
     def _reset(self, loader: DataLoader[Any]) -> None:
-        self._workers.resume()
+        try:
+            self._workers.resume()
+        except BaseException:
+            self._workers.shut_down()
+            raise
         super()._reset(loader)
         self._start_pass()
 

@@ -101,6 +101,8 @@ def run_worker(setup: WorkerSetup, channel: Channel, inherited: list[Channel]) -
         other.close()
     # Ctrl-C reaches the whole process group; the loader decides when its workers stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A handler of the loader's process is not meant for this one, which has to end when told to.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # What was inherited is not collected again: visiting it would write to, and so copy, its pages.
     gc.freeze()
     try:
