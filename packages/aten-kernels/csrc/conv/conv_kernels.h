@@ -1,0 +1,48 @@
+// The convolution functions that exist once per instruction set. See conv_kernels_isa.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "../gemm/kernel_table.h"
+
+namespace flambeau::conv {
+
+// C[i, j] = finish(sum over k of rows[i][k_offsets[k]] * b[k * nr + j]): a product whose left operand is wherever it is.
+template <class T>
+struct GatherTile {
+  int64_t k;
+  const T* const* rows;
+  const int64_t* k_offsets;
+  const T* b;  // a zero-filled panel, nr wide
+  T* c;
+  int64_t ldc;
+  gemm::Finish<T> finish;
+};
+
+// One channel: out[j] = sum over taps of weights[t] * x[offsets[t] + j].
+template <class T>
+struct TapRow {
+  int64_t taps;
+  const T* weights;
+  const int64_t* offsets;
+};
+
+template <class T>
+struct ConvKernels {
+  int lanes, mr, nr;
+  void (*gather_tile)(const GatherTile<T>&, int m, int n);
+  // out[j, i] = in[i, j]
+  void (*transpose)(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out);
+  void (*pack_b)(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* panel);
+  // `rows` rows of n outputs, x rows x_step apart and outputs out_step apart.
+  void (*tap_rows)(const TapRow<T>&, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,
+                   int64_t out_step);
+  // sums[t] += sum over rows and j of g[row, j] * x[row, offsets[t] + j]
+  void (*tap_dots)(int64_t taps, const int64_t* offsets, int64_t rows, int64_t n, const T* x, int64_t x_step, const T* g,
+                   int64_t g_step, T* sums);
+};
+
+template <class T>
+const ConvKernels<T>& conv_kernels();
+
+}  // namespace flambeau::conv
