@@ -55,9 +55,9 @@ def test_integer_limits():
 
 
 def test_the_wrong_kind_is_an_error_that_names_the_other():
-    with pytest.raises(TypeError, match="int64.*iinfo"):
+    with pytest.raises(TypeError, match=r"int64.*iinfo"):
         flambeau.finfo(flambeau.int64)
-    with pytest.raises(TypeError, match="float32.*finfo"):
+    with pytest.raises(TypeError, match=r"float32.*finfo"):
         flambeau.iinfo(flambeau.float32)
     with pytest.raises(TypeError, match="bool"):
         flambeau.iinfo(flambeau.bool)
