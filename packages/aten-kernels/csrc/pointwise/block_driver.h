@@ -8,19 +8,12 @@
 #pragma once
 
 #include "math/isa.h"
+#include "pointwise/lane.h"
 #include "pointwise/pointwise_kernel.h"
 
 namespace flambeau {
 inline namespace FL_ISA {
 namespace pw {
-
-// How an operand lies in memory, against what the block function sees.
-enum class Form : uint8_t { kPlain, kFloat16, kBFloat16 };  // the halves are seen as float
-
-struct Lane {
-  uint8_t size;  // bytes per element in memory
-  Form form = Form::kPlain;
-};
 
 using BlockFunction = uint32_t (*)(char* const* ptrs, int64_t n, const Param* params);
 

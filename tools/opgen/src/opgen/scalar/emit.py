@@ -10,7 +10,7 @@ from opgen.scalar.print_block import Lane, block_body, lanes
 from opgen.scalar.trace import Traced, trace
 from opgen.scalar.types import NUM_DTYPES
 
-_HOT = ("float32", "float64", "float16", "bfloat16")
+HOT_DTYPES = ("float32", "float64", "float16", "bfloat16")
 """Compute dtypes that are built for every instruction set; the others are built once, for the base set."""
 
 _HEADER = """\
@@ -89,7 +89,7 @@ def split_tiers(bodies: list[Body]) -> tuple[list[Kernel], list[Kernel]]:
     hot, base = [], []
     for body in bodies:
         traced = [trace(body, t) for t in body.dtypes]
-        fast = tuple(t for t in traced if body.isa == "all" and t.dtype.name in _HOT)
+        fast = tuple(t for t in traced if body.isa == "all" and t.dtype.name in HOT_DTYPES)
         slow = tuple(t for t in traced if t not in fast)
         if fast:
             hot.append(Kernel(body, fast))
@@ -147,7 +147,7 @@ def print_kernel(kernel: Kernel) -> tuple[str, str]:
         blocks[t.dtype.name] = emitted[key]
     errors = dict.fromkeys((kind, message) for t in kernel.traced for _, kind, message in t.errors)
     if errors:
-        listed = ", ".join(f"{{{_quote(k)}, {_quote(m)}}}" for k, m in errors)
+        listed = ", ".join(f"{{{quote(k)}, {quote(m)}}}" for k, m in errors)
         lines.append(f"constexpr PointwiseError k_{body.name}_errors[] = {{{listed}}};")
     return "\n".join(lines) + "\n", _record(kernel, blocks, len(errors))
 
@@ -158,13 +158,13 @@ def _params_argument(t: Traced) -> str:
 
 def _record(kernel: Kernel, blocks: dict[str, str], num_errors: int) -> str:
     body = kernel.body
-    operands = ", ".join(f"OperandKind::k{_camel(k)}" for k in (*body.results, *body.inputs))
-    params = ", ".join(f"ParamKind::k{_camel(p.kind)}" for p in body.params)
+    operands = ", ".join(f"OperandKind::k{camel(k)}" for k in (*body.results, *body.inputs))
+    params = ", ".join(f"ParamKind::k{camel(p.kind)}" for p in body.params)
     errors = f"k_{body.name}_errors" if num_errors else "nullptr"
     by_code: dict[int, str] = {t.dtype.code: blocks[t.dtype.name] for t in kernel.traced}
     return (
-        f"    {{{_quote(body.name)}, {len(body.results)}, {len(body.inputs)}, {len(body.params)}, {num_errors}, "
-        f"Promote::k{_camel(body.promote)},\n     {{{operands}}},\n     {{{params}}},\n     {errors},\n"
+        f"    {{{quote(body.name)}, {len(body.results)}, {len(body.inputs)}, {len(body.params)}, {num_errors}, "
+        f"Promote::k{camel(body.promote)},\n     {{{operands}}},\n     {{{params}}},\n     {errors},\n"
         f"     {{{_slots(by_code, 'loop')}}},\n     {{{_slots(by_code, 'stream')}}}}}"
     )
 
@@ -184,9 +184,9 @@ def print_unit_list(num_hot: int, num_base: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from opgen.scalar.ir import Node, topological
 from opgen.scalar.print_cpp import statements
+from opgen.scalar.print_values import param_value, storage
 from opgen.scalar.trace import Traced
 from opgen.scalar.types import BF16, BOOL, F16, ScalarType
-
-_PARAM_MEMBER = {"float": "d", "int": "i", "uint": "i", "bool": "b"}
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,9 @@ def block_body(traced: Traced) -> str:
     return "{\n" + "\n".join(lines) + "\n}"
 
 
-def _storage(t: ScalarType) -> str:
-    # A bool array may hold any byte (NumPy views), which reading as C++ bool does not allow.
-    return "uint8_t" if t is BOOL else t.cpp
-
-
 def _pointer(position: int, t: ScalarType, name: str, const: str, index: int | None = None) -> str:
     index = position if index is None else index
-    return f"auto* {name}{index} = reinterpret_cast<{const}{_storage(t)}*>(ptrs[{position}]);"
+    return f"auto* {name}{index} = reinterpret_cast<{const}{storage(t)}*>(ptrs[{position}]);"
 
 
 def _leaf_nodes(traced: Traced) -> list[Node]:
@@ -85,11 +79,7 @@ def _params(traced: Traced) -> tuple[list[str], dict[int, str]]:
 
 
 def _param_value(traced: Traced, k: int, t: ScalarType) -> str:
-    if t.is_complex:
-        part = t.real.cpp
-        return f"{t.cpp}{{static_cast<{part}>(params[{k}].c[0]), static_cast<{part}>(params[{k}].c[1])}}"
-    value = f"params[{k}].{_PARAM_MEMBER[t.kind]}"
-    value = value if t.cpp in ("double", "bool", "int64_t") else f"static_cast<{t.cpp}>({value})"
+    value = param_value(k, t)
     if traced.body.round_params and traced.dtype in (F16, BF16) and traced.body.params[k].kind == "compute":
         return f"round_to_{traced.dtype.name}({value})"
     return value
