@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SUBMODULES = ("data", "hooks", "checkpoint", "tensorboard", "dlpack", "collect_env", "_pytree")
 

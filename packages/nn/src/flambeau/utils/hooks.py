@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import MutableMapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+    from typing import Any
 
 __all__ = ["RemovableHandle"]
 
