@@ -64,6 +64,7 @@ class FL_API Operator {
   Operator* functional = nullptr;  ///< of an in-place or out variant
   Operator* inplace = nullptr;
   Operator* out = nullptr;
+  mutable void* binding = nullptr;  ///< the bindings' view of the schema (interned names), made on first call
 
   /// Parsed on first use: most operators of a process are never called.
   const Schema& schema() const { return schema_ ? *schema_ : parse(); }

@@ -5,7 +5,8 @@
 /// Every operator, native or Python, in every layer is called as `kernel(op, keys, args, results)` on arrays of Value.
 /// Arguments are borrowed from the caller; results are owned by it. One convention means no adapter per signature,
 /// a boxed fallback for free, and an ABI that is a C struct.
-#include <complex>
+#include <string_view>
+#include <tuple>
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +14,7 @@
 
 namespace flambeau {
 
-struct GeneratorImpl;
+class GeneratorImpl;
 
 enum class Tag : uint8_t {
   None,

@@ -1,0 +1,133 @@
+// UntypedStorage: the bytes of tensors, with the buffer protocol.
+#include <structmember.h>
+
+#include "tensor_type.h"
+
+namespace flambeau::python {
+
+PyTypeObject* StorageType;
+
+namespace {
+
+struct PyStorage {
+  PyObject_HEAD
+  StorageImpl* impl;
+  PyObject* weakrefs;
+};
+StorageImpl& S(PyObject* o) { return *reinterpret_cast<PyStorage*>(o)->impl; }
+
+PyObject* storage_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"size", "device", nullptr};
+  PyObject* arg = nullptr;
+  PyObject* device = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:UntypedStorage", const_cast<char**>(names), &arg, &device)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    const Device d = device && device != Py_None ? device_from(device) : Device{};
+    if (!arg) return wrap_storage(new_storage(0));
+    if (PyLong_Check(arg)) {
+      const long long n = PyLong_AsLongLong(arg);
+      if (n == -1 && PyErr_Occurred()) throw PythonError();
+      return wrap_storage(d.type == DeviceType::Meta ? new_meta_storage(n) : new_storage(n));
+    }
+    Owned list(PySequence_List(arg));
+    if (!list) throw PythonError();
+    Storage s = new_storage(PyList_GET_SIZE(list.get()));
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.get()); ++i) {
+      const long v = PyLong_AsLong(PyList_GET_ITEM(list.get(), i));
+      if (v == -1 && PyErr_Occurred()) throw PythonError();
+      s->data[i] = static_cast<char>(v);
+    }
+    return wrap_storage(std::move(s));
+  });
+}
+void storage_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  auto* o = reinterpret_cast<PyStorage*>(self);
+  if (o->weakrefs) PyObject_ClearWeakRefs(self);
+  if (o->impl) {
+    o->impl->pyobj = nullptr;
+    Storage::steal(o->impl);
+  }
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+int storage_buffer(PyObject* self, Py_buffer* view, int flags) {
+  StorageImpl& s = S(self);
+  if (!s.data && s.nbytes) {
+    PyErr_SetString(PyExc_BufferError, "a meta storage has no memory");
+    return -1;
+  }
+  s.resizable = false;  // the view keeps the address
+  return PyBuffer_FillInfo(view, self, s.data, static_cast<Py_ssize_t>(s.nbytes), s.read_only, flags);
+}
+Py_ssize_t storage_len(PyObject* self) { return static_cast<Py_ssize_t>(S(self).nbytes); }
+PyObject* storage_item(PyObject* self, Py_ssize_t i) {
+  if (i < 0 || static_cast<size_t>(i) >= S(self).nbytes || !S(self).data) {
+    PyErr_Format(PyExc_IndexError, "storage index %zd is out of range for %zu bytes", i, S(self).nbytes);
+    return nullptr;
+  }
+  return PyLong_FromLong(static_cast<unsigned char>(S(self).data[i]));
+}
+PyObject* storage_resize(PyObject* self, PyObject* n) {
+  return guarded([&] {
+    const long long v = PyLong_AsLongLong(n);
+    if (v == -1 && PyErr_Occurred()) throw PythonError();
+    resize_storage(S(self), v);
+    return Py_NewRef(self);
+  });
+}
+PyObject* storage_compare(PyObject* a, PyObject* b, int op) {
+  if ((op != Py_EQ && op != Py_NE) || Py_TYPE(b) != StorageType) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((&S(a) == &S(b)) == (op == Py_EQ));
+}
+Py_hash_t storage_hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(&S(self)) >> 4); }
+PyMethodDef storage_methods[] = {
+    {"nbytes", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS, "Size in bytes."},
+    {"size", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS, "Size in bytes."},
+    {"element_size", [](PyObject*, PyObject*) { return PyLong_FromLong(1); }, METH_NOARGS, nullptr},
+    {"data_ptr", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(S(s).data); }, METH_NOARGS, "Address of the first byte."},
+    {"resize_", storage_resize, METH_O, "Grows or shrinks to a number of bytes."},
+    {"is_shared", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).shared_memory); }, METH_NOARGS, nullptr},
+    {"resizable", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).resizable); }, METH_NOARGS, nullptr},
+    {"_set_read_only", [](PyObject* s, PyObject* v) -> PyObject* { S(s).read_only = PyObject_IsTrue(v) == 1; Py_RETURN_NONE; }, METH_O, nullptr},
+    {"cpu", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
+    {"untyped", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
+    {"_cdata", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(&S(s)); }, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef storage_properties[] = {
+    {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(S(s).device); }); }, nullptr, nullptr, nullptr},
+    {"is_cuda", [](PyObject*, void*) -> PyObject* { Py_RETURN_FALSE; }, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef storage_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyStorage, weakrefs), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+
+}  // namespace
+
+PyObject* wrap_storage(Storage s) {
+  if (s->pyobj) return Py_NewRef(static_cast<PyObject*>(s->pyobj));
+  auto* o = reinterpret_cast<PyStorage*>(checked(StorageType->tp_alloc(StorageType, 0)));
+  s->pyobj = o;
+  o->impl = s.release();
+  return reinterpret_cast<PyObject*>(o);
+}
+
+Storage storage_from(PyObject* o) {
+  if (PyObject_HasAttrString(o, "_untyped_storage")) {
+    Owned inner(checked(PyObject_GetAttrString(o, "_untyped_storage")));
+    return storage_from(inner.get());
+  }
+  FL_CHECK_TYPE(Py_TYPE(o) == StorageType, "expected an UntypedStorage, got ", Py_TYPE(o)->tp_name);
+  return Storage::borrow(&S(o));
+}
+
+void init_storage(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(storage_new)}, {Py_tp_dealloc, reinterpret_cast<void*>(storage_dealloc)},
+                         {Py_tp_methods, storage_methods}, {Py_tp_getset, storage_properties}, {Py_tp_members, storage_members},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(storage_compare)}, {Py_tp_hash, reinterpret_cast<void*>(storage_hash)},
+                         {Py_sq_length, reinterpret_cast<void*>(storage_len)}, {Py_sq_item, reinterpret_cast<void*>(storage_item)},
+                         {Py_bf_getbuffer, reinterpret_cast<void*>(storage_buffer)}, {0, nullptr}};
+  PyType_Spec spec{"flambeau.UntypedStorage", sizeof(PyStorage), 0, Py_TPFLAGS_DEFAULT, slots};
+  StorageType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
+  checked(PyModule_AddObjectRef(module, "UntypedStorage", reinterpret_cast<PyObject*>(StorageType)));
+}
+
+}  // namespace flambeau::python

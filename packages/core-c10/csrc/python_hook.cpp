@@ -1,0 +1,5 @@
+#include "flambeau/core/python_hook.h"
+
+namespace flambeau {
+PythonHooks python_hooks;
+}
