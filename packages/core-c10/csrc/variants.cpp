@@ -73,6 +73,10 @@ void out_through_functional(const Operator& op, KeySet keys, const Value* args, 
   }
 }
 
+void run_alias(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  redispatch(get_operator("aten", static_cast<const char*>(op.payload)), keys, args, results);
+}
+
 // --- operators with a shape rule --------------------------------------------------------------------------------------
 
 namespace {

@@ -2,10 +2,6 @@
 #include "flambeau/core/python_hook.h"
 #include "flambeau/python/object.h"
 
-namespace flambeau {
-PythonHooks python_hooks;
-}
-
 namespace flambeau::python {
 
 namespace {

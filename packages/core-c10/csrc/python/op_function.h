@@ -1,5 +1,4 @@
 #pragma once
-#include <structmember.h>
 
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // Values into Python objects and back: what operators return, and what Python kernels are given and give.
 #include <cstring>
+#include <memory>
 
 #include "flambeau/python/parser.h"
 #include "python_kernel.h"

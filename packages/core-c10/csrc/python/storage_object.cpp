@@ -1,5 +1,4 @@
 // UntypedStorage: the bytes of tensors, with the buffer protocol.
-#include <structmember.h>
 
 #include "tensor_type.h"
 

@@ -1,6 +1,5 @@
 // The Tensor type: slots that call operators, truth, length, comparison.
 #include "op_function.h"
-#include <structmember.h>
 
 #include "tensor_type.h"
 

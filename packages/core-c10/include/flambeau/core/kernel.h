@@ -27,6 +27,13 @@ struct TypedKernel<Fn> {
 
 template <auto Fn> inline constexpr Kernel kernel = &TypedKernel<Fn>::frame;
 
+/// For functions that write to their first argument: counts the write.
+template <auto Fn>
+inline constexpr Kernel mutating_kernel = [](const Operator& op, KeySet keys, const Value* args, Value* results) {
+  TypedKernel<Fn>::frame(op, keys, args, results);
+  args[0].as_tensor().storage().bump_version();
+};
+
 /// What a shape rule says about a result.
 struct TensorSpec {
   std::vector<int64_t> sizes;
@@ -80,6 +87,8 @@ inline constexpr ShapedKernel shaped_kernel{&TypedShape<Shape>::frame, &TypedRun
 /// Kernels that read a ShapedKernel from `op.payload`.
 FL_API void run_shaped_functional(const Operator& op, KeySet keys, const Value* args, Value* results);
 FL_API void run_shaped_meta(const Operator& op, KeySet keys, const Value* args, Value* results);
+/// Kernel of an operator that is another name for the one whose full name is its payload.
+FL_API void run_alias(const Operator& op, KeySet keys, const Value* args, Value* results);
 FL_API void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* results);
 
 }  // namespace flambeau

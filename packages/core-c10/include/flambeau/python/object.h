@@ -2,6 +2,7 @@
 /// Python objects of tensors and of the small types around them. Needs the interpreter lock throughout.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <structmember.h>
 
 #include "flambeau/core/operator.h"
 
