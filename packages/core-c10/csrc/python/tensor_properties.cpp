@@ -245,7 +245,7 @@ PyMethodDef tensor_methods[] = {
     {"_bump_version", [](PyObject* s, PyObject*) -> PyObject* { T(s).storage().bump_version(); Py_RETURN_NONE; }, METH_NOARGS, "Marks the storage as written to."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyObject* tensor_repr(PyObject* self) { return call_python("flambeau._tensor_str", "tensor_repr", self); }
+PyObject* tensor_repr(PyObject* self) { return call_python("flambeau._tensor_str", "_str", self); }
 
 PyObject* tensor_iter(PyObject* self) {
   return guarded([&]() -> PyObject* {
