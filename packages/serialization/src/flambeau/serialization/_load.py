@@ -20,7 +20,7 @@ from ._legacy import NOT_IN_LEGACY, load_legacy
 from ._locations import MapLocation
 from ._machine import Machine
 from ._options import get_default_mmap_options
-from ._safe_globals import describe_refused
+from ._safe_globals import describe_refused, is_blocked
 from ._shortcut import TensorShortcut
 from ._source import MappedSource, Source, check_readable, is_path
 from ._zip_layout import LOCAL_MAGIC
@@ -191,12 +191,15 @@ def _refusal(source: Source, data: bytes, at: int, allow_list: AllowList, first:
     """One error that lists everything in the pickle that is not allowed; `first` is where reading stopped."""
     found = {names.current(*entry) for entry in globals_of(data, at) if not allow_list.accepts(*entry)}
     shown = sorted(found | {first})
-    listed = ", ".join(name.rpartition(".")[2] for name in shown)
+    listed = ", ".join(name.rpartition(".")[2] for name in shown if not is_blocked(name))
+    remedy = (
+        f"\nAllow the ones you trust with flambeau.serialization.add_safe_globals([{listed}]), or for one block with "
+        f"safe_globals([{listed}])."
+    )
     return UnpicklingError(
         f"[load] Weights only load failed: {quoted(source.name)} needs {len(shown)} "
         f"name{'s' * (len(shown) != 1)} that {'are' if len(shown) != 1 else 'is'} not on the allow-list, and nothing of "
-        f"it was loaded:\n{describe_refused(shown)}\nAllow the ones you trust with "
-        f"flambeau.serialization.add_safe_globals([{listed}]), or for one block with safe_globals([{listed}]). "
+        f"it was loaded:\n{describe_refused(shown)}{remedy if listed else ''}\n"
         "weights_only=False loads without any check and lets the file run code: only for files from those you trust."
     )
 

@@ -75,7 +75,7 @@ def with_grad(tensor: Tensor, requires_grad: Any) -> Tensor:
     if _check_flag("requires_grad of a tensor", requires_grad):
         if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
             raise _fail(f"a tensor of dtype {bridge.dtype_name(tensor.dtype)} cannot require a gradient")
-        tensor.requires_grad_(True)
+        bridge.require_grad(tensor)
     return tensor
 
 

@@ -1,7 +1,7 @@
 """Everything that serialization asks of tensors and storages. No other file here touches their memory.
 
 Core's `UntypedStorage(nbytes)` is a block of bytes and a writable buffer (`memoryview(storage)` is flat
-uint8); `Tensor.set_(storage, offset, size, stride)` makes a view of it.
+uint8); `Tensor._set_storage(storage, offset, size, stride)` makes a tensor view it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def storage_nbytes(storage: UntypedStorage) -> int:
 
 def storage_key(storage: UntypedStorage) -> int:
     """A number that two handles of the same memory share, and no other storage alive."""
-    return storage._cdata
+    return storage._cdata()
 
 
 def storage_device(storage: UntypedStorage) -> str:
@@ -68,19 +68,22 @@ def to_cpu(storage: UntypedStorage) -> UntypedStorage:
 def tensor_over(
     storage: UntypedStorage, dtype: DType, offset: int, size: Sequence[int], stride: Sequence[int]
 ) -> Tensor:
-    """A tensor that views `storage`; the caller has checked that it lies inside."""
-    device = storage_device(storage)
-    if device == "meta":
-        return flambeau.empty_strided(size, stride, dtype=dtype, device=device)
-    return flambeau.empty(0, dtype=dtype, device=device).set_(storage, offset, size, stride)
+    """A tensor that views `storage`, on its device; the caller has checked that it lies inside."""
+    return flambeau.tensor((), dtype=dtype)._set_storage(storage, offset, size, stride)
 
 
 def meta_tensor(dtype: DType, size: Sequence[int], stride: Sequence[int]) -> Tensor:
-    return flambeau.empty_strided(size, stride, dtype=dtype, device="meta")
+    """A tensor that has sizes and no memory."""
+    last = -1 if 0 in size else sum((n - 1) * step for n, step in zip(size, stride))
+    return tensor_over(meta_storage((last + 1) * dtype.itemsize), dtype, 0, size, stride)
+
+
+def require_grad(tensor: Tensor) -> None:
+    tensor.requires_grad = True
 
 
 def metadata_of(tensor: Tensor) -> dict[str, bool]:
-    """Bits beside the memory that change what the elements are."""
+    """Bits beside the memory that change what the elements are; torch has them, flambeau applies them at once."""
     bits = {}
     if tensor.dtype.is_complex and tensor.is_conj():
         bits["conj"] = True
@@ -92,7 +95,7 @@ def metadata_of(tensor: Tensor) -> dict[str, bool]:
 def apply_metadata(tensor: Tensor, bits: dict[str, Any]) -> Tensor:
     if bits.get("conj"):
         tensor = tensor.conj()
-    return flambeau._neg_view(tensor) if bits.get("neg") else tensor
+    return tensor.neg() if bits.get("neg") else tensor
 
 
 def parameter_class() -> type | None:

@@ -28,25 +28,28 @@ class StorageKind:
 
 
 class TypedStorage:
-    """A storage whose bytes are numbers of one dtype; `untyped()` is the memory."""
+    """A storage whose bytes are numbers of one dtype; `untyped()` is the memory.
 
-    __slots__ = ("_storage", "dtype")
+    Core takes an object with `_untyped_storage` wherever it takes a storage.
+    """
+
+    __slots__ = ("_untyped_storage", "dtype")
 
     def __init__(self, storage: UntypedStorage, dtype: DType) -> None:
-        self._storage = storage
+        self._untyped_storage = storage
         self.dtype = dtype
 
     def untyped(self) -> UntypedStorage:
-        return self._storage
+        return self._untyped_storage
 
     def nbytes(self) -> int:
-        return bridge.storage_nbytes(self._storage)
+        return bridge.storage_nbytes(self._untyped_storage)
 
     def __len__(self) -> int:
         return self.nbytes() // self.dtype.itemsize
 
     def tolist(self) -> list[Any]:
-        return bridge.tensor_over(self._storage, self.dtype, 0, (len(self),), (1,)).tolist()
+        return bridge.tensor_over(self._untyped_storage, self.dtype, 0, (len(self),), (1,)).tolist()
 
     def __repr__(self) -> str:
         return f"TypedStorage(dtype={self.dtype}, size={len(self)})"
