@@ -72,10 +72,18 @@ def linear_cross_entropy(
     ----------
     input : Tensor (N, in_features) or (in_features)
     linear_weight : Tensor (C, *out_features, in_features); logits are (N, C, *out_features)
+    linear_bias : Tensor (C, *out_features)
     options : chunking of the logits in memory; the result is the same, so it is not looked at
+
+    Raises
+    ------
+    RuntimeError  if shapes do not fit, or ignore_index is given for class probabilities
     """
+    _check_linear(input, linear_weight, linear_bias)
     if ignore_index is None:
         ignore_index = -100
+    elif target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     classes, *out_features, features = linear_weight.shape
     flat_bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = torch._C._nn.linear(input, linear_weight.reshape(-1, features), flat_bias)
@@ -88,6 +96,25 @@ def linear_cross_entropy(
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
+
+
+def _check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {weight.dim()}")
+    if input.size(-1) != weight.size(-1):
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{input.size(-1)} and {weight.size(-1)}, respectively"
+        )
+    if weight.dim() > 2 and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched "
+            f"input, (N, {weight.size(-1)}), got unbatched input with shape {tuple(input.shape)}"
+        )
+    if bias is not None and bias.shape != weight.shape[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {tuple(weight.shape[:-1])}, got {tuple(bias.shape)}")
 
 
 def ctc_loss(

@@ -106,4 +106,4 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     _check_probability(p)
     if input.dim() not in (4, 5):
         _warn_other_rank("dropout3d", 3, input.dim())
-    return _channels_maybe_unbatched(input, input.dim() != 4, p, training, inplace)
+    return _channels_maybe_unbatched(input, input.dim() == 5, p, training, inplace)

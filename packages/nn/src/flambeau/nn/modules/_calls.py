@@ -93,7 +93,7 @@ class Calls:
     _is_full_backward_hook: bool | None
     _compiled_call_impl: Callable | None = None
 
-    def forward(self, *input: Any, **kwargs: Any) -> Any:
+    def forward(self, *input: Any) -> Any:
         """Compute the module's result; every subclass defines it."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 

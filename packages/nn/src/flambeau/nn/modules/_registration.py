@@ -151,7 +151,11 @@ class Registration:
     # the instance itself (hooks, flags, plain attributes) never comes here.
     def __getattr__(self, name: str) -> Any:
         state = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
+        try:
+            return state["_parameters"][name]
+        except KeyError:
+            pass
+        for kind in ("_modules", "_buffers"):
             held = state.get(kind)
             if held is not None and name in held:
                 return held[name]

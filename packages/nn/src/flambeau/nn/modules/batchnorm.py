@@ -119,17 +119,28 @@ class _NormBase(Module):
 class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
+        buffers, params = self._buffers, self._parameters  # see Note [Reading parameters] in module.py
+        if "running_mean" in buffers and "running_var" in buffers:
+            mean, var = buffers["running_mean"], buffers["running_var"]
+        else:
+            mean, var = self.running_mean, self.running_var
         momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if self.momentum is None:
-                # No momentum: the running statistics are the plain average.
-                momentum = 1.0 / float(self.num_batches_tracked)
-        mean, var = self.running_mean, self.running_var
-        by_batch = self.training or (mean is None and var is None)
-        if self.training and not self.track_running_stats:
+        training = self.training
+        if training and self.track_running_stats:
+            count = buffers.get("num_batches_tracked")
+            if count is not None:
+                count.add_(1)
+                if self.momentum is None:
+                    # No momentum: the running statistics are the plain average.
+                    momentum = 1.0 / float(count)
+        by_batch = training or (mean is None and var is None)
+        if training and not self.track_running_stats:
             mean = var = None
-        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, momentum, self.eps)
+        if "weight" in params and "bias" in params:
+            weight, bias = params["weight"], params["bias"]
+        else:
+            weight, bias = self.weight, self.bias
+        return F.batch_norm(input, mean, var, weight, bias, by_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

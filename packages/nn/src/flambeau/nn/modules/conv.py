@@ -220,6 +220,9 @@ class Conv1d(_ConvNd):
         return F.conv1d(self._padded(input), weight, bias, self.stride, (0,), self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
+        params = self._parameters  # see Note [Reading parameters] in module.py
+        if "weight" in params and "bias" in params:
+            return self._conv_forward(input, params["weight"], params["bias"])
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -255,6 +258,9 @@ class Conv2d(_ConvNd):
         return F.conv2d(self._padded(input), weight, bias, self.stride, (0, 0), self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
+        params = self._parameters  # see Note [Reading parameters] in module.py
+        if "weight" in params and "bias" in params:
+            return self._conv_forward(input, params["weight"], params["bias"])
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -290,6 +296,9 @@ class Conv3d(_ConvNd):
         return F.conv3d(self._padded(input), weight, bias, self.stride, (0, 0, 0), self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
+        params = self._parameters  # see Note [Reading parameters] in module.py
+        if "weight" in params and "bias" in params:
+            return self._conv_forward(input, params["weight"], params["bias"])
         return self._conv_forward(input, self.weight, self.bias)
 
 
