@@ -12,7 +12,7 @@ import pytest
 from flambeau import serialization
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import checkpoint, saved
+from samples import assert_same, checkpoint, saved
 
 EXPECTED = (RuntimeError, pickle.UnpicklingError, EOFError)
 HERE = Path(__file__).parent
@@ -135,3 +135,16 @@ def test_no_hostile_file_ends_the_process(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_no_flipped_bit_changes_what_is_loaded():
+    before = checkpoint()
+    good = saved(before).getvalue()
+    for at in range(len(good)):
+        bad = bytearray(good)
+        bad[at] ^= 1 << at % 8
+        try:
+            after = flambeau.load(io.BytesIO(bytes(bad)))
+        except EXPECTED:
+            continue
+        assert_same(before, after, f"byte {at}")

@@ -40,10 +40,10 @@ class StorageLoader:
                 f'[load] "{self._name}": a storage is named by {shown(kind)}, {shown(key)}, {shown(location)}; '
                 "a storage class and two strings are expected"
             )
-        if type(count) is not int or count < 0:
+        if type(count) is not int or not 0 <= count < 2**63:
             raise UnpicklingError(
                 f'[load] "{self._name}": storage {shown(key)} declares {shown(count)} elements; '
-                "an integer of at least 0 is expected"
+                "an integer of at least 0 and less than 2**63 is expected"
             )
         storage = self._storage(kind, key, location, count, identity[5] if len(identity) == 6 else None)
         return storage if kind.dtype is None else TypedStorage(storage, kind.dtype)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flambeau import layout as Layout
 
 _MAX_NUMEL = 2**63 - 1
+MAX_DIMS = 64
 
 
 def _fail(problem: str) -> UnpicklingError:
@@ -27,9 +28,11 @@ def _check_ints(what: str, values: Any) -> tuple[int, ...]:
     """Sizes or strides: a tuple of integers, none negative."""
     if not isinstance(values, (tuple, list)):
         raise _fail(f"the {what} of a tensor must be a tuple of integers, got {shown(values)}")
+    if len(values) > MAX_DIMS:
+        raise _fail(f"a tensor has {len(values):,} dimensions; at most {MAX_DIMS} are allowed")
     for value in values:
-        if type(value) is not int or value < 0:
-            raise _fail(f"the {what} of a tensor must be integers of at least 0, got {shown(tuple(values))}")
+        if type(value) is not int or not 0 <= value <= _MAX_NUMEL:
+            raise _fail(f"the {what} of a tensor must be integers from 0 to 2**63 - 1, got {shown(tuple(values))}")
     return tuple(values)
 
 
@@ -40,8 +43,8 @@ def check_geometry(dtype: DType, nbytes: int | None, offset: Any, size: Any, str
         raise _fail(
             f"a tensor has sizes {shown(size)} but strides {shown(stride)}; there must be one for each dimension"
         )
-    if type(offset) is not int or offset < 0:
-        raise _fail(f"the offset of a tensor must be an integer of at least 0, got {shown(offset)}")
+    if type(offset) is not int or not 0 <= offset <= _MAX_NUMEL:
+        raise _fail(f"the offset of a tensor must be an integer from 0 to 2**63 - 1, got {shown(offset)}")
     if math.prod(size) > _MAX_NUMEL:
         raise _fail(f"a tensor of sizes {shown(size)} has more elements than can be counted in 63 bits")
     last = 0 if 0 in size else offset + 1 + sum((n - 1) * step for n, step in zip(size, stride))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tensor_bridge as bridge
 from ._machine import Machine
-from ._rebuild import build, rebuild_tensor_v2, with_grad
+from ._rebuild import MAX_DIMS, build, rebuild_tensor_v2, with_grad
 from ._typed_storage import StorageKind, TypedStorage
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class TensorShortcut:
 def _geometry_of(
     size: tuple[int, ...] | None, stride: tuple[int, ...] | None
 ) -> tuple[tuple[int, ...], tuple[int, ...], int] | None:
-    if size is None or stride is None or len(size) != len(stride) or math.prod(size) >= 2**63:
+    if size is None or stride is None or len(size) != len(stride) or len(size) > MAX_DIMS or math.prod(size) >= 2**63:
         return None
     extent = 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride))
     return size, stride, extent
