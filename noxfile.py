@@ -79,12 +79,15 @@ def codegen(session: nox.Session) -> None:
 def wheels(session: nox.Session) -> None:
     """Build the wheels whose inputs changed: siblings from dist/ only, pinned tools, a size budget each.
 
-    `-- --all` builds every wheel; `-- --isolated` gives each build an environment of its own (slow, for releases).
+    Words that name packages choose them with what they need. `-- --all` builds even current ones; `-- --isolated`
+    gives each build an environment of its own (slow, for releases).
     """
     isolated = "--isolated" in session.posargs
-    stale = repository.packages if isolated or "--all" in session.posargs else dist.stale()
+    chosen = [] if "cross" in session.posargs else session.posargs
+    needed = repository.needed_for(repository.select(list(chosen))[0])
+    stale = [p for p in needed if isolated or "--all" in session.posargs or not dist.is_current(p)]
     if not stale:
-        session.log(f"all {len(repository.packages)} wheels in dist/ are current")
+        session.log(f"the wheels in dist/ are current: {', '.join(p.short for p in needed)}")
         return
     # The environment holds the build requirements and nothing else: whatever lies here leaks into CMake's search.
     prepare(session)

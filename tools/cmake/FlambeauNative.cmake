@@ -1,5 +1,9 @@
 # What the native packages share: compiler settings, the generator, one source for several instruction sets.
 
+if(SKBUILD_STATE STREQUAL "editable")
+  message(FATAL_ERROR "${SKBUILD_PROJECT_NAME} is not installed with pip install -e, which would hide the other packages; run: nox -s dev")
+endif()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -100,6 +100,12 @@ class Repository:
                 stack += self._siblings(self.by_name, self.by_name[name].requires)
         return [p for p in self.packages if p.name in wanted]
 
+    def needed_for(self, chosen: list[Package]) -> list[Package]:
+        """Every package whose wheel is needed to build, install and test `chosen`."""
+        names = {p.name for c in chosen for p in (*self.run_siblings(c), *self.build_siblings(c))}
+        more = {p.name for n in names for p in self.build_siblings(self.by_name[n])}
+        return [p for p in self.packages if p.name in names | more]
+
     def external(self, requirements: tuple[str, ...]) -> list[str]:
         """The requirements that are not ours."""
         return sorted({r for r in requirements if normalise(r) not in self.by_name})

@@ -98,9 +98,6 @@ class Dist:
         built = list(self.folder.glob(package.wheel_glob))
         return len(built) == 1 and self.record().get(package.name) == self.hash_of(package)
 
-    def stale(self) -> list[Package]:
-        return [p for p in self.repository.packages if not self.is_current(p)]
-
     def build(self, package: Package, run_pip: Callable[..., object]) -> str:
         """Build one wheel with `run_pip("wheel", ...)`, check it, and record its inputs. Returns a line to print."""
         self.folder.mkdir(exist_ok=True)

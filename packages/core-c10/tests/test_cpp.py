@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,15 @@ def compile_cpp(*args: str | Path) -> None:
 
 
 # The library takes Python's symbols from the interpreter that loads it, so a test program is a module whose main runs there.
-RUN = "import ctypes, sys, flambeau; sys.exit(ctypes.CDLL(sys.argv[1])._Z9test_mainv())"
+RUN = """
+import ctypes, sys, flambeau
+module = ctypes.CDLL(sys.argv[1])
+try:
+    status = module._Z9test_mainv()
+except AttributeError:
+    status = module._Z9test_mainiPPc(0, None)
+sys.exit(status)
+"""
 
 
 @pytest.mark.parametrize("name", sorted(p.stem for p in HERE.glob("cpp/*_test.cpp")))
@@ -55,4 +64,4 @@ def test_every_public_header_compiles_alone(sdk: Path, tmp_path: Path) -> None:
     for order, chosen in (("forward", headers), ("backward", headers[::-1])):
         unit = tmp_path / f"{order}.cpp"
         unit.write_text("".join(f'#include "{h}"\n' for h in chosen))
-        compile_cpp("-fsyntax-only", f"-I{sdk / 'include'}", unit)
+        compile_cpp("-fsyntax-only", f"-I{sdk / 'include'}", f"-I{sysconfig.get_path('include')}", unit)
