@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pickle
 
+import flambeau
+
 UnpicklingError = pickle.UnpicklingError
-
-
-class FormatError(RuntimeError):
-    """A file is damaged, cut short, or not of a kind that is read here."""
+# A file is damaged, cut short, or not of a kind that is read here.
+FormatError = flambeau.FormatError
 
 
 def quoted(name: str) -> str:

@@ -93,9 +93,13 @@ def metadata_of(tensor: Tensor) -> dict[str, bool]:
 
 
 def apply_metadata(tensor: Tensor, bits: dict[str, Any]) -> Tensor:
-    if bits.get("conj"):
-        tensor = tensor.conj()
-    return tensor.neg() if bits.get("neg") else tensor
+    """The elements that torch's lazily conjugated and negated tensors stand for, in memory of their own."""
+    for bit, operator in (("conj", "conj_physical"), ("neg", "neg")):
+        if bits.get(bit):
+            if not hasattr(tensor, operator):
+                raise NotImplementedError(f"a tensor with the {bit} bit needs flambeau-aten-kernels to be loaded")
+            tensor = getattr(tensor, operator)()
+    return tensor
 
 
 def parameter_class() -> type | None:
