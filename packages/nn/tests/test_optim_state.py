@@ -98,7 +98,7 @@ def test_repr_lists_the_options_of_every_group():
 
 def test_an_unknown_name_says_what_there_is():
     with pytest.raises(AttributeError, match="Adam"):
-        flambeau.optim.Addam  # noqa: B018
+        flambeau.optim.Addam
 
 
 # ---- stepping

@@ -91,9 +91,7 @@ class GroupwiseOptimizer(Optimizer):
 
     def _refuse_sparse(self, grads: list[Any]) -> None:
         if any(map(_is_sparse, grads)):
-            raise RuntimeError(
-                f"{type(self).__name__} does not support sparse gradients{self._SPARSE_HINT}"
-            )
+            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self._SPARSE_HINT}")
 
     def _init_state(self, state: State, p: Any, group: Group) -> None:
         """Fill the empty `state` of `p` before its first update."""
@@ -103,9 +101,7 @@ class GroupwiseOptimizer(Optimizer):
         """Update one parameter in place; `grad` must not be written to."""
         raise NotImplementedError
 
-    def _fused(
-        self, group: Group, params: list[Any], grads: list[Any], states: list[State]
-    ) -> bool:
+    def _fused(self, group: Group, params: list[Any], grads: list[Any], states: list[State]) -> bool:
         """Update all of `params` by one kernel; False where there is none for these options."""
         return False
 
@@ -218,8 +214,7 @@ def _check_fused_flags(groups: list[Group]) -> None:
         for p in group["params"]:
             if not p.is_floating_point():
                 raise RuntimeError(
-                    "`fused=True` requires all the params to be floating point Tensors, "
-                    f"but one has dtype {p.dtype}"
+                    f"`fused=True` requires all the params to be floating point Tensors, but one has dtype {p.dtype}"
                 )
 
 
@@ -239,7 +234,7 @@ def check_lr(lr: Any) -> None:
     if isinstance(lr, flambeau.Tensor):
         if lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-    elif not 0.0 <= lr:
+    elif not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
 
 
@@ -249,7 +244,7 @@ def check_tensor_lr(lr: Any, foreach: bool | None, capturable: bool = False) -> 
 
 
 def check_not_negative(name: str, value: Any) -> None:
-    if not 0.0 <= value:
+    if not value >= 0.0:
         raise ValueError(f"Invalid {name} value: {value}")
 
 

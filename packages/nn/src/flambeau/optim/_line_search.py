@@ -61,9 +61,7 @@ def strong_wolfe(
     return _zoom(evaluate, start, bracket, evaluations, d_norm, tolerance_change)
 
 
-def _bracket(
-    evaluate: Callable[[float], Trial], start: Trial, t: float
-) -> tuple[list[Trial], int, Trial | None]:
+def _bracket(evaluate: Callable[[float], Trial], start: Trial, t: float) -> tuple[list[Trial], int, Trial | None]:
     """Grow the step until an interval must hold a good one; the third result is one found by luck."""
     previous, trial = start, evaluate(t)
     evaluations = 1

@@ -51,9 +51,9 @@ class Muon(GroupwiseOptimizer):
         adjust_lr_fn: str | None = None,
     ) -> None:
         check_lr(lr)
-        if not 0.0 <= momentum:
+        if not momentum >= 0.0:
             raise ValueError(f"momentum should be >= 0 but is: {momentum}")
-        if not 0.0 <= weight_decay:
+        if not weight_decay >= 0.0:
             raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(
@@ -77,8 +77,7 @@ class Muon(GroupwiseOptimizer):
             for p in group["params"]:
                 if p.ndim != 2:
                     raise ValueError(
-                        "Muon only supports 2D parameters whereas we found a parameter "
-                        f"with size: {tuple(p.shape)}"
+                        f"Muon only supports 2D parameters whereas we found a parameter with size: {tuple(p.shape)}"
                     )
 
     def _init_state(self, state: State, p: Any, group: Group) -> None:
@@ -94,9 +93,7 @@ class Muon(GroupwiseOptimizer):
         p.add_(update, alpha=-lr * _rate_factor(group["adjust_lr_fn"], *p.shape))
 
 
-def orthogonalise(
-    grad: Any, coefficients: tuple[float, float, float], steps: int, eps: float
-) -> Any:
+def orthogonalise(grad: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
     """Return the bfloat16 matrix with the singular vectors of `grad` and values near one."""
     a, b, c = coefficients
     x = grad.bfloat16()

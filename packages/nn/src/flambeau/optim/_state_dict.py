@@ -26,9 +26,7 @@ def pack(state: dict[Any, Any], groups: list[Group]) -> dict[str, Any]:
             number.setdefault(id(p), len(number))
         packed["params"] = [number[id(p)] for p in group["params"]]
         packed_groups.append(packed)
-    packed_state = {
-        (number[id(k)] if isinstance(k, flambeau.Tensor) else k): v for k, v in state.items()
-    }
+    packed_state = {(number[id(k)] if isinstance(k, flambeau.Tensor) else k): v for k, v in state.items()}
     return {"state": packed_state, "param_groups": packed_groups}
 
 

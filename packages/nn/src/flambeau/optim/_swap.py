@@ -43,9 +43,7 @@ def swap_in_optimizer_params_and_state(
         state[by_number.get(number, number)] = dict(value) if isinstance(value, dict) else value
     kept_state, kept_groups = optimizer.state, optimizer.param_groups
     optimizer.state = state
-    optimizer.param_groups = [
-        {**g, "params": [by_number[n] for n in g["params"]]} for g in saved
-    ]
+    optimizer.param_groups = [{**g, "params": [by_number[n] for n in g["params"]]} for g in saved]
     try:
         yield
     finally:

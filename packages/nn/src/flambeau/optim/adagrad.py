@@ -98,9 +98,7 @@ class Adagrad(GroupwiseOptimizer):
     def _refuse_sparse(self, grads: list[Any]) -> None:
         pass
 
-    def _fused(
-        self, group: Group, params: list[Any], grads: list[Any], states: list[State]
-    ) -> bool:
+    def _fused(self, group: Group, params: list[Any], grads: list[Any], states: list[State]) -> bool:
         run = kernel("_fused_adagrad_")
         if run is None or any(g.is_sparse for g in grads):
             return False

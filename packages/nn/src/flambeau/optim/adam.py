@@ -100,9 +100,7 @@ class Adam(GroupwiseOptimizer):
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = zeros_like(p)
 
-    def _fused(
-        self, group: Group, params: list[Any], grads: list[Any], states: list[State]
-    ) -> bool:
+    def _fused(self, group: Group, params: list[Any], grads: list[Any], states: list[State]) -> bool:
         decoupled = group["decoupled_weight_decay"]
         run = kernel("_fused_adamw_" if decoupled else "_fused_adam_")
         beta1, beta2 = group["betas"]
@@ -201,9 +199,7 @@ def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable
         raise ValueError("betas must be either both floats or both Tensors")
     for i, (beta, is_tensor) in enumerate(zip(betas, tensors)):
         if is_tensor and foreach and not capturable:
-            raise ValueError(
-                f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
-            )
+            raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
         if is_tensor and beta.numel() != 1:
             raise ValueError(f"Tensor betas[{i}] must be 1-element")
 

@@ -45,7 +45,7 @@ class LBFGS(Optimizer):
     ) -> None:
         if isinstance(lr, flambeau.Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not 0.0 <= lr:
+        if not lr >= 0.0:
             raise ValueError(f"Invalid learning rate: {lr}")
         super().__init__(
             params,
@@ -149,9 +149,7 @@ class LBFGS(Optimizer):
             state["H_diag"] = ys / y.dot(y)
         return _two_loops(state, grad, history_size)
 
-    def _search(
-        self, closure: Callable[[], Any], direction: Any, start: Trial, t: float
-    ) -> tuple[Trial, int]:
+    def _search(self, closure: Callable[[], Any], direction: Any, start: Trial, t: float) -> tuple[Trial, int]:
         saved = [p.clone(memory_format=flambeau.contiguous_format) for p in self._params]
 
         def evaluate(length: float) -> Trial:

@@ -97,9 +97,7 @@ class NAdam(GroupwiseOptimizer):
             p.mul_(1 - lr * decay)
         elif decay != 0:
             grad = grad.add(p, alpha=decay)
-        mu, mu_next = (
-            beta1 * (1.0 - 0.5 * 0.96 ** (s * group["momentum_decay"])) for s in (t, t + 1)
-        )
+        mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (s * group["momentum_decay"])) for s in (t, t + 1))
         state["mu_product"] *= mu
         product = state["mu_product"].item()
         mean.lerp_(grad, 1 - beta1)

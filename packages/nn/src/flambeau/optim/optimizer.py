@@ -159,27 +159,19 @@ class Optimizer:
         """Call `hook(optimizer, args, kwargs)` after each step."""
         return _add_hook(self._optimizer_step_post_hooks, hook)
 
-    def register_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict` reads anything."""
         return _add_hook(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` on the result; it may return another."""
         return _add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before loading; it may return another."""
         return _add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` after loading."""
         return _add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
@@ -209,9 +201,7 @@ class Optimizer:
             self._check_param(p)
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         self._check_membership(param_group)
         self.param_groups.append(param_group)
@@ -308,16 +298,12 @@ def _normalise_params(param_group: dict[str, Any]) -> None:
     if not any(isinstance(item, tuple) for item in items):
         return
     if not all(isinstance(item, tuple) for item in items):
-        raise ValueError(
-            "all optimizer params should be with/without names. Some param names are missing"
-        )
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
     param_group["param_names"] = [name for name, _ in items]
     param_group["params"] = [p for _, p in items]
 
 
-def _step_with_hooks(
-    func: Callable[..., Any], self: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _step_with_hooks(func: Callable[..., Any], self: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     pre = chain(list(_global_optimizer_pre_hooks.values()), list(self._optimizer_step_pre_hooks.values()))
     for hook in pre:
         changed = hook(self, args, kwargs)
@@ -336,9 +322,7 @@ def _step_with_hooks(
     return out
 
 
-def _add_hook(
-    table: dict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool = False
-) -> RemovableHandle:
+def _add_hook(table: dict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
     handle = RemovableHandle(table)
     table[handle.id] = hook
     if prepend:

@@ -92,9 +92,7 @@ class RMSprop(GroupwiseOptimizer):
         if group["centered"]:
             state["grad_avg"] = zeros_like(p)
 
-    def _fused(
-        self, group: Group, params: list[Any], grads: list[Any], states: list[State]
-    ) -> bool:
+    def _fused(self, group: Group, params: list[Any], grads: list[Any], states: list[State]) -> bool:
         # torch has no such kernel; this one is ours.
         run = kernel("_fused_rmsprop_")
         if run is None:

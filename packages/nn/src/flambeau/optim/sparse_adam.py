@@ -39,7 +39,7 @@ class SparseAdam(GroupwiseOptimizer):
         maximize: bool = False,
     ) -> None:
         check_lr(lr)
-        if not 0.0 < eps:
+        if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
@@ -52,9 +52,7 @@ class SparseAdam(GroupwiseOptimizer):
 
     def _refuse_sparse(self, grads: list[Any]) -> None:
         if not all(g.is_sparse for g in grads):
-            raise RuntimeError(
-                "SparseAdam does not support dense gradients, please consider Adam instead"
-            )
+            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
 
     def _init_state(self, state: State, p: Any, group: Group) -> None:
         state["step"] = 0

@@ -97,9 +97,7 @@ class AveragedModel(Module):
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
-        self.register_buffer(
-            "n_averaged", flambeau.tensor(0, dtype=flambeau.long, device=device)
-        )
+        self.register_buffer("n_averaged", flambeau.tensor(0, dtype=flambeau.long, device=device))
         self.avg_fn = avg_fn
         self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers
@@ -137,8 +135,12 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     device : where batches go before they enter the model, optional
     """
     momenta = {
-        m: m.momentum for m in model.modules() if hasattr(m, "running_mean") and hasattr(m, "momentum")
-        and getattr(m, "track_running_stats", False) and hasattr(m, "reset_running_stats")
+        m: m.momentum
+        for m in model.modules()
+        if hasattr(m, "running_mean")
+        and hasattr(m, "momentum")
+        and getattr(m, "track_running_stats", False)
+        and hasattr(m, "reset_running_stats")
     }
     if not momenta:
         return
@@ -180,14 +182,10 @@ class SWALR(LRScheduler):
         for rate, group in zip(rates, optimizer.param_groups):
             group["swa_lr"] = rate
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(
-                f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}"
-            )
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
@@ -227,6 +225,4 @@ def _move_towards(averaged: list[Any], current: list[Any], share: float) -> None
 
 def _check_decay(decay: float) -> None:
     if not 0.0 <= decay <= 1.0:
-        raise ValueError(
-            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
-        )
+        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")

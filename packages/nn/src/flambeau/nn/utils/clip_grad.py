@@ -59,9 +59,7 @@ def get_total_norm(
     return total
 
 
-def clip_grads_with_norm_(
-    parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None
-) -> None:
+def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
     """Scale the gradients, in place, by max_norm / (total_norm + 1e-6) where that is below one.
 
     Parameters
@@ -103,9 +101,7 @@ def clip_grad_norm_(
     if isinstance(parameters, types.GeneratorType):
         parameters = list(parameters)
         if not parameters:
-            warnings.warn(
-                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
-            )
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     elif not isinstance(parameters, flambeau.Tensor):
         parameters = list(parameters)
     total_norm = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
@@ -122,8 +118,7 @@ def clip_grad_norm(
 ) -> Any:
     """Old name of `clip_grad_norm_`."""
     warnings.warn(
-        "`flambeau.nn.utils.clip_grad_norm` is now deprecated in favor of "
-        "`flambeau.nn.utils.clip_grad_norm_`.",
+        "`flambeau.nn.utils.clip_grad_norm` is now deprecated in favor of `flambeau.nn.utils.clip_grad_norm_`.",
         FutureWarning,
         stacklevel=2,
     )
@@ -138,9 +133,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
         return
     with flambeau.no_grad():
         low, high = (
-            (None, None)
-            if foreach is False
-            else (_kernel("_foreach_clamp_min_"), _kernel("_foreach_clamp_max_"))
+            (None, None) if foreach is False else (_kernel("_foreach_clamp_min_"), _kernel("_foreach_clamp_max_"))
         )
         if low is not None and high is not None and _are_alike(grads):
             low(grads, -bound)

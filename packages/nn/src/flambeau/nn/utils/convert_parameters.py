@@ -45,7 +45,6 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
 def _same_device(p: Any, device: Any) -> Any:
     if device is not None and p.device != device:
         raise TypeError(
-            "Found two parameters on different devices, this is currently not supported: "
-            f"{device} and {p.device}"
+            f"Found two parameters on different devices, this is currently not supported: {device} and {p.device}"
         )
     return p.device

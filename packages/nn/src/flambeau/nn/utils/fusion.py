@@ -93,6 +93,4 @@ def _check(layer: Module, bn: Module) -> None:
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:
-        raise AssertionError(
-            "[fusion] the batch norm has no running statistics; it needs track_running_stats=True"
-        )
+        raise AssertionError("[fusion] the batch norm has no running statistics; it needs track_running_stats=True")

@@ -50,20 +50,14 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 
 class _SpectralNorm(Module):
-    def __init__(
-        self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
-    ) -> None:
+    def __init__(self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
         ndim = weight.ndim
         if dim >= ndim or dim < -ndim:
-            raise IndexError(
-                "Dimension out of range (expected to be in range of "
-                f"[-{ndim}, {ndim - 1}] but got {dim})"
-            )
+            raise IndexError(f"Dimension out of range (expected to be in range of [-{ndim}, {ndim - 1}] but got {dim})")
         if n_power_iterations <= 0:
             raise ValueError(
-                "Expected n_power_iterations to be positive, but "
-                f"got n_power_iterations={n_power_iterations}"
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
             )
         self.dim = dim if dim >= 0 else dim + ndim
         self.eps = eps
@@ -126,9 +120,7 @@ def spectral_norm(
     weight = _weight(module, name)
     if dim is None:
         dim = default_dim(module)
-    parametrize.register_parametrization(
-        module, name, _SpectralNorm(weight, n_power_iterations, dim, eps)
-    )
+    parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
     return module
 
 
@@ -180,17 +172,14 @@ class _Orthogonal(Module):
             q = flambeau.linalg.matrix_exp(skew)
         else:
             eye = flambeau.eye(n, dtype=skew.dtype, device=skew.device)
-            q = flambeau.linalg.solve(
-                flambeau.add(eye, skew, alpha=-0.5), flambeau.add(eye, skew, alpha=0.5)
-            )
+            q = flambeau.linalg.solve(flambeau.add(eye, skew, alpha=-0.5), flambeau.add(eye, skew, alpha=0.5))
         return q[..., :k] if n != k else q
 
     @flambeau.no_grad()
     def right_inverse(self, q: Any) -> Any:
         if q.shape != self.shape:
             raise ValueError(
-                f"Expected a matrix or batch of matrices of shape {self.shape}. "
-                f"Got a tensor of shape {q.shape}."
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {q.shape}."
             )
         wide = q.size(-2) < q.size(-1)
         q = q.mT if wide else q
@@ -249,18 +238,14 @@ def orthogonal(
     """
     weight = _weight(module, name)
     if weight.ndim < 2:
-        raise ValueError(
-            "Expected a matrix or batch of matrices. "
-            f"Got a tensor of {weight.ndim} dimensions."
-        )
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
     if orthogonal_map is None:
         square = weight.size(-2) == weight.size(-1)
         orthogonal_map = "matrix_exp" if square or weight.is_complex() else "householder"
     chosen = getattr(_OrthMaps, orthogonal_map, None)
     if chosen is None:
         raise ValueError(
-            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
-            f"Got: {orthogonal_map}"
+            f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
         )
     parametrization = _Orthogonal(weight, chosen, use_trivialization=use_trivialization)
     parametrize.register_parametrization(module, name, parametrization, unsafe=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import collections
 import copyreg
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
@@ -95,10 +95,8 @@ class ParametrizationList(ModuleList):
         new = value
         for module in reversed(self):  # type: ignore[call-overload]
             if hasattr(module, "right_inverse"):
-                try:
+                with suppress(NotImplementedError):
                     new = module.right_inverse(new)
-                except NotImplementedError:
-                    pass
         if not isinstance(new, flambeau.Tensor) and not isinstance(new, collections.abc.Sequence):
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
@@ -109,9 +107,7 @@ class ParametrizationList(ModuleList):
     def _check_result(self, shape: Any, dtype: Any) -> None:
         result = self()
         if not isinstance(result, flambeau.Tensor):
-            raise ValueError(
-                f"A parametrization must return a tensor. Got {type(result).__name__}."
-            )
+            raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
         if result.dtype != dtype:
             raise ValueError(
                 "Registering a parametrization may not change the dtype of the tensor, unless "
@@ -130,23 +126,16 @@ class ParametrizationList(ModuleList):
         with flambeau.no_grad():
             for module in reversed(self):  # type: ignore[call-overload]
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse."
-                    )
+                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
             if self.is_tensor:
                 if not isinstance(value, flambeau.Tensor):
-                    raise ValueError(
-                        f"`right_inverse` should return a tensor. Got {type(value).__name__}"
-                    )
+                    raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
                 self._check_dtype("original", self.original, value)
                 _put(self.original, value)
                 return
             if not isinstance(value, collections.abc.Sequence):
-                raise ValueError(
-                    "'right_inverse' must return a sequence of tensors. "
-                    f"Got {type(value).__name__}."
-                )
+                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
             if len(value) != self.ntensors:
                 raise ValueError(
                     "'right_inverse' must return a sequence of tensors of length "
@@ -166,8 +155,7 @@ class ParametrizationList(ModuleList):
     def _check_dtype(name: str, old: Any, new: Any) -> None:
         if old.dtype != new.dtype:
             raise ValueError(
-                f"Tensor returned by `right_inverse` has dtype {new.dtype} while `{name}` has dtype "
-                f"{old.dtype}"
+                f"Tensor returned by `right_inverse` has dtype {new.dtype} while `{name}` has dtype {old.dtype}"
             )
 
     def forward(self) -> Any:
@@ -228,9 +216,7 @@ def _append(module: Module, tensor_name: str, parametrization: Module, unsafe: b
         value = getattr(module, tensor_name)
         result = parametrization(value)
         if not isinstance(result, flambeau.Tensor):
-            raise ValueError(
-                f"A parametrization must return a tensor. Got {type(result).__name__}."
-            )
+            raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
         for what in ("dtype", "shape"):
             if getattr(result, what) != getattr(value, what):
                 raise ValueError(
@@ -251,9 +237,7 @@ def _check_inverse(parametrization: Module, value: Any) -> None:
     except NotImplementedError:
         return
     if not isinstance(inverse, flambeau.Tensor):
-        raise ValueError(
-            f"parametrization.right_inverse must return a tensor. Got: {type(inverse).__name__}"
-        )
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(inverse).__name__}")
     for what in ("dtype", "shape"):
         if getattr(inverse, what) != getattr(value, what):
             raise ValueError(
@@ -272,9 +256,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     return tensor_name in parametrizations
 
 
-def remove_parametrizations(
-    module: Module, tensor_name: str, leave_parametrized: bool = True
-) -> Module:
+def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Make `module.<tensor_name>` a plain parameter or buffer again.
 
     Parameters
@@ -349,9 +331,7 @@ def _inject_new_class(module: Module) -> None:
     cls = type(module)
 
     def __getstate__(self: Any) -> Any:
-        raise RuntimeError(
-            "Serialization of parametrized modules is only supported through state_dict()."
-        )
+        raise RuntimeError("Serialization of parametrized modules is only supported through state_dict().")
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         # Around the refusal of __getstate__ and the class that pickle cannot name.

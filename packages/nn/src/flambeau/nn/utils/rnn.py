@@ -9,7 +9,7 @@ is then a few blocks of steps of equal batch size, and packing is slicing and jo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import flambeau
@@ -75,10 +75,7 @@ class PackedSequence(PackedSequence_):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        moved = (
-            i if i is None else i.to(data.device)
-            for i in (self.sorted_indices, self.unsorted_indices)
-        )
+        moved = (i if i is None else i.to(data.device) for i in (self.sorted_indices, self.unsorted_indices))
         return type(self)(data, self.batch_sizes, *moved)
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
@@ -173,8 +170,7 @@ def _batch_sizes(input: Any, lengths: list[int]) -> list[int]:
     batch, steps = input.size(1), input.size(0)
     if len(lengths) != batch:
         raise RuntimeError(
-            "Expected `len(lengths)` to be equal to batch_size, but got "
-            f"{len(lengths)} (batch_size={batch})"
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={batch})"
         )
     if min(lengths) <= 0:
         raise RuntimeError(
@@ -182,10 +178,8 @@ def _batch_sizes(input: Any, lengths: list[int]) -> list[int]:
             f"that is <= 0: {min(lengths)}"
         )
     if max(lengths) > steps:
-        raise RuntimeError(
-            f"[pack_padded_sequence] a length is {max(lengths)}, but the input has {steps} steps"
-        )
-    if any(a < b for a, b in zip(lengths, lengths[1:])):
+        raise RuntimeError(f"[pack_padded_sequence] a length is {max(lengths)}, but the input has {steps} steps")
+    if any(a < b for a, b in pairwise(lengths)):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You "
             "can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to "
@@ -279,13 +273,10 @@ def pad_sequence(
     """
     if not isinstance(sequences, Iterable):
         raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
-            f"{type(sequences)}"
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
     if padding_side not in ("left", "right"):
-        raise RuntimeError(
-            f"Expected padding_side to be one of left or right, but got {padding_side}."
-        )
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     items = list(sequences.unbind(0) if isinstance(sequences, flambeau.Tensor) else sequences)
     if not items:
         raise RuntimeError("received an empty list of sequences")

@@ -15,15 +15,12 @@ class SpectralNorm:
 
     _version: int = 1
 
-    def __init__(
-        self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
-    ) -> None:
+    def __init__(self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         self.name = name
         self.dim = dim
         if n_power_iterations <= 0:
             raise ValueError(
-                "Expected n_power_iterations to be positive, but "
-                f"got n_power_iterations={n_power_iterations}"
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
             )
         self.n_power_iterations = n_power_iterations
         self.eps = eps
@@ -67,15 +64,11 @@ class SpectralNorm:
         """Put a hook on `module`."""
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, SpectralNorm) and hook.name == name:
-                raise RuntimeError(
-                    f"Cannot register two spectral_norm hooks on the same parameter {name}"
-                )
+                raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
         fn = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None:
-            raise ValueError(
-                f"`SpectralNorm` cannot be applied as parameter `{name}` is None"
-            )
+            raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
         with flambeau.no_grad():
             h, w = fn.reshape_weight_to_matrix(weight).size()
             u = _unit(weight.new_empty(h).normal_(0, 1), eps)
@@ -110,9 +103,7 @@ class SpectralNormLoadStateDictPreHook:
     ) -> None:
         key = prefix + self.fn.name
         if key + "_orig" in state_dict and key + "_v" not in state_dict:
-            error_msgs.append(
-                f"{key}_v is missing: the state dict is from a version that did not save it"
-            )
+            error_msgs.append(f"{key}_v is missing: the state dict is from a version that did not save it")
 
 
 class SpectralNormStateDictHook:
@@ -121,9 +112,7 @@ class SpectralNormStateDictHook:
     def __init__(self, fn: SpectralNorm) -> None:
         self.fn = fn
 
-    def __call__(
-        self, module: Module, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any]
-    ) -> None:
+    def __call__(self, module: Module, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any]) -> None:
         versions = local_metadata.setdefault("spectral_norm", {})
         versions[self.fn.name + ".version"] = self.fn._version
 

@@ -31,9 +31,7 @@ def functional_call(
         FutureWarning,
         stacklevel=2,
     )
-    return _functional_call(
-        module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
-    )
+    return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 
 def _functional_call(
@@ -75,15 +73,12 @@ def _merged(dicts: Any) -> dict[str, Any]:
         return dicts
     if not isinstance(dicts, (list, tuple)) or not all(isinstance(d, dict) for d in dicts):
         raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, "
-            f"but got {type(dicts)}"
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(dicts)}"
         )
     merged: dict[str, Any] = {}
     twice = [name for i, d in enumerate(dicts) for name in d if any(name in e for e in dicts[:i])]
     if twice:
-        raise ValueError(
-            f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous"
-        )
+        raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
     for d in dicts:
         merged.update(d)
     return merged

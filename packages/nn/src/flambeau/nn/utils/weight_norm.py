@@ -43,9 +43,7 @@ class WeightNorm:
         """Put a hook on `module`."""
         for hook in module._forward_pre_hooks.values():
             if isinstance(hook, WeightNorm) and hook.name == name:
-                raise RuntimeError(
-                    f"Cannot register two weight_norm hooks on the same parameter {name}"
-                )
+                raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         fn = WeightNorm(name, dim)
         weight = getattr(module, name)
         del module._parameters[name]
@@ -76,8 +74,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     dim : the norm is taken over all other dims; None, over all
     """
     warnings.warn(
-        "`flambeau.nn.utils.weight_norm` is deprecated in favor of "
-        "`flambeau.nn.utils.parametrizations.weight_norm`.",
+        "`flambeau.nn.utils.weight_norm` is deprecated in favor of `flambeau.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
         stacklevel=2,
     )

@@ -78,7 +78,6 @@ class SequentialLR(_Composed):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-
     def _update_lr(self, epoch: int | None = None) -> None:
         """Start anew as the next part of another SequentialLR."""
         self.last_epoch = 0 if epoch is None else epoch
@@ -95,13 +94,9 @@ class ChainedScheduler(_Composed):
     optimizer : that optimizer; by default, the one of the first scheduler
     """
 
-    def __init__(
-        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
-    ) -> None:
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:
-            raise ValueError(
-                "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler."
-            )
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
         optimizer = optimizer or schedulers[0].optimizer
         _check_parts("ChainedScheduler", schedulers, optimizer)
         self._schedulers = schedulers
@@ -113,7 +108,6 @@ class ChainedScheduler(_Composed):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = values_of(self.optimizer, "lr")
-
 
     def _update_lr(self, epoch: int | None = None) -> None:
         """Start anew as the next part of a SequentialLR."""
@@ -130,9 +124,7 @@ def _check_parts(owner: str, schedulers: Sequence[Any], optimizer: Optimizer) ->
     for i, scheduler in enumerate(schedulers):
         kind = type(scheduler).__name__
         if not hasattr(scheduler, "optimizer"):
-            raise TypeError(
-                f"{owner} at index {i} should have `optimizer` as its attribute, but {kind} has none"
-            )
+            raise TypeError(f"{owner} at index {i} should have `optimizer` as its attribute, but {kind} has none")
         if isinstance(scheduler, ReduceLROnPlateau):
             raise ValueError(
                 f"{owner} does not support `ReduceLROnPlateau` scheduler as it requires additional "

@@ -10,9 +10,7 @@ from flambeau.optim.optimizer import Optimizer
 def uses_beta1(optimizer: Optimizer) -> bool:
     """True if the momentum is the first of "betas"; an error if there is no momentum at all."""
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-        raise ValueError(
-            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
-        )
+        raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
     return "betas" in optimizer.defaults
 
 

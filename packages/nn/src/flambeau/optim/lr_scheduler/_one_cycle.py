@@ -52,9 +52,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
         peaks = per_group(optimizer, "max_lr", max_lr)
         if last_epoch == -1:
@@ -84,10 +82,7 @@ class OneCycleLR(LRScheduler):
         self._warn_if_called_by_user()
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. "
-                f"The specified number of total steps is {self.total_steps}"
-            )
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         phase, part = self._phase_of(step)
         rates = []
         for group in self.optimizer.param_groups:
@@ -113,11 +108,7 @@ class OneCycleLR(LRScheduler):
 def _total_steps(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
     if total is None and (epochs is None or per_epoch is None):
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-    counts = (
-        {"total_steps": total}
-        if total is not None
-        else {"epochs": epochs, "steps_per_epoch": per_epoch}
-    )
+    counts = {"total_steps": total} if total is not None else {"epochs": epochs, "steps_per_epoch": per_epoch}
     result = 1
     for name, value in counts.items():
         if not isinstance(value, int) or value <= 0:

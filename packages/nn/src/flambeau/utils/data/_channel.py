@@ -127,9 +127,7 @@ class Channel:
 def channel_pair() -> tuple[Channel, Channel]:
     """Return both ends of a new connection."""
     if not hasattr(os, "memfd_create"):
-        raise NotImplementedError(
-            "[DataLoader] worker processes need Linux's memfd_create; use num_workers=0"
-        )
+        raise NotImplementedError("[DataLoader] worker processes need Linux's memfd_create; use num_workers=0")
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     return Channel(a), Channel(b)
 

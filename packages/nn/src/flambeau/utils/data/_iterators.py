@@ -65,9 +65,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         if loader.num_workers != 0:
             raise AssertionError(f"num_workers must be 0, but got {loader.num_workers}")
         kind = IterableFetcher if loader._dataset_kind else MapFetcher
-        self._fetcher = kind(
-            loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
-        )
+        self._fetcher = kind(loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _next_data(self) -> Any:
         return self._fetcher.fetch(next(self._sampler_iter))

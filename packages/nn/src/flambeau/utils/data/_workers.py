@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import select
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flambeau.utils.data._channel import Channel, Closed, channel_pair
@@ -53,9 +54,7 @@ class Workers:
         mine, theirs = channel_pair()
         forks = context.get_start_method() == "fork"
         inherited = [*self._channels, mine] if forks else []
-        process = context.Process(
-            target=run_worker, args=(setup, theirs, inherited), daemon=True
-        )
+        process = context.Process(target=run_worker, args=(setup, theirs, inherited), daemon=True)
         try:
             process.start()
         except BaseException:
@@ -168,10 +167,8 @@ class Workers:
             return
         self.is_shut_down = True
         for channel in self._channels:
-            try:
+            with suppress(Closed):
                 channel.send((STOP, 0, None))
-            except Closed:
-                pass
             channel.close()
         deadline = time.monotonic() + _GRACE_S
         for process in self._processes:

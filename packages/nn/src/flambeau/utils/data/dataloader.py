@@ -113,14 +113,11 @@ class DataLoader(Generic[T_co]):
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, "
-                    "and drop_last"
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
                 )
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
-            )
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
             sampler = _default_sampler(dataset, is_stream, bool(shuffle), generator)
         if batch_size is not None and batch_sampler is None:
@@ -210,9 +207,7 @@ def _check_workers(
     num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool
 ) -> int | None:
     if num_workers < 0:
-        raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
-        )
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if num_workers == 0 and prefetch_factor is not None:
@@ -233,9 +228,7 @@ def _check_stream_options(shuffle: Any, sampler: Any, batch_sampler: Any) -> Non
     unwanted = {"sampler": sampler, "batch_sampler": batch_sampler}
     given = {"shuffle": shuffle} if shuffle else {k: v for k, v in unwanted.items() if v is not None}
     for name, value in given.items():
-        raise ValueError(
-            f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
-        )
+        raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
 
 
 def _default_sampler(dataset: Any, is_stream: bool, shuffle: bool, generator: Any) -> Sampler[Any]:
@@ -268,5 +261,3 @@ def _checked_context(context: Any, num_workers: int) -> Any:
             f"the start method, but got multiprocessing_context={context}"
         )
     return context
-
-

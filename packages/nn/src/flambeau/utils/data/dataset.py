@@ -179,9 +179,7 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(
-    dataset: Dataset[Any], lengths: Sequence[int | float], generator: Any = None
-) -> list[Subset[Any]]:
+def random_split(dataset: Dataset[Any], lengths: Sequence[int | float], generator: Any = None) -> list[Subset[Any]]:
     """Split into disjoint random subsets.
 
     Parameters
@@ -226,8 +224,5 @@ def _many(dataset: Any, indices: list[Any]) -> list[Any]:
     if not isinstance(samples, list):
         raise TypeError("Dataset.__getitems__ must return a list")
     if len(samples) != len(indices):
-        raise ValueError(
-            "Nested dataset's output size mismatch. "
-            f"Expected {len(indices)}, got {len(samples)}"
-        )
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(samples)}")
     return samples

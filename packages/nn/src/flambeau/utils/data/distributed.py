@@ -40,9 +40,7 @@ class DistributedSampler(Sampler[Any]):
         num_replicas = _group("get_world_size") if num_replicas is None else num_replicas
         rank = _group("get_rank") if rank is None else rank
         if rank >= num_replicas or rank < 0:
-            raise ValueError(
-                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
-            )
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset = dataset
         self.num_replicas = num_replicas
         self.rank = rank

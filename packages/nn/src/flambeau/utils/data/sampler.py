@@ -68,9 +68,7 @@ class RandomSampler(Sampler[int]):
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
-            raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"
-            )
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
 
     @property
     def num_samples(self) -> int:
@@ -88,9 +86,7 @@ class RandomSampler(Sampler[int]):
             # Blocks of 32: the stream of numbers is then that of torch.
             for start in range(0, self.num_samples, 32):
                 count = min(32, self.num_samples - start)
-                yield from flambeau.randint(
-                    high=n, size=(count,), dtype=flambeau.int64, generator=generator
-                ).tolist()
+                yield from flambeau.randint(high=n, size=(count,), dtype=flambeau.int64, generator=generator).tolist()
             return
         for _ in range(self.num_samples // n):
             yield from flambeau.randperm(n, generator=generator).tolist()
@@ -140,16 +136,12 @@ class WeightedRandomSampler(Sampler[int]):
         generator: Any = None,
     ) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
-            )
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         values = flambeau.as_tensor(weights, dtype=flambeau.double)
         if len(values.shape) != 1:
-            raise ValueError(
-                f"weights should be a 1d sequence but given weights have shape {tuple(values.shape)}"
-            )
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(values.shape)}")
         self.weights = values
         self.num_samples = num_samples
         self.replacement = replacement
@@ -169,9 +161,7 @@ class BatchSampler(Sampler[list[int]]):
 
     def __init__(self, sampler: Sampler[int] | Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
-            )
+            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler = sampler

@@ -65,10 +65,7 @@ def collate(
     if rule is not None:
         return rule(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, Mapping):
-        columns = {
-            key: collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map)
-            for key in first
-        }
+        columns = {key: collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map) for key in first}
         return _like_mapping(first, columns)
     if isinstance(first, Sequence):
         return _collate_sequences(batch, first, collate_fn_map)

@@ -31,7 +31,9 @@ class WorkerInfo:
     worker_method : "multiprocessing"
     """
 
-    __slots__ = ("id", "num_workers", "seed", "dataset", "rng", "worker_method")
+    # In the order of the constructor's arguments.
+    _FIELDS = ("id", "num_workers", "seed", "dataset", "rng", "worker_method")
+    __slots__ = _FIELDS
 
     id: int
     num_workers: int
@@ -49,14 +51,14 @@ class WorkerInfo:
         rng: Any = None,
         worker_method: str | None = "multiprocessing",
     ) -> None:
-        for name, value in zip(self.__slots__, (id, num_workers, seed, dataset, rng, worker_method)):
+        for name, value in zip(self._FIELDS, (id, num_workers, seed, dataset, rng, worker_method)):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
 
     def __repr__(self) -> str:
-        items = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
+        items = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._FIELDS)
         return f"{type(self).__name__}({items})"
 
 
