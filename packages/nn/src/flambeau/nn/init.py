@@ -121,8 +121,8 @@ def trunc_normal_(
 ) -> Tensor:
     """Fill with values of a normal distribution cut off at a and b.
 
-    Uniform values between the distribution function's values at the cuts go through its
-    inverse, so that no value is drawn twice.
+    Values outside are drawn again. Where less than three tenths of the distribution lies
+    inside, values uniform in a..b are accepted by the density instead.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -130,16 +130,37 @@ def trunc_normal_(
             "values may be incorrect.",
             stacklevel=2,
         )
-    low = _normal_cdf((a - mean) / std)
-    high = _normal_cdf((b - mean) / std)
+    low, high = (a - mean) / std, (b - mean) / std
     with torch.no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        # Rounding can step over the cuts.
-        tensor.clamp_(min=a, max=b)
+        if _normal_cdf(high) - _normal_cdf(low) > 0.3:
+            _redraw_outside_(tensor, mean, std, a, b, generator)
+        else:
+            peak = min(max(0.0, low), high)
+            _accept_uniform_(tensor, mean, std, a, b, peak, generator)
     return tensor
+
+
+def _redraw_outside_(tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> None:
+    tensor.normal_(mean, std, generator=generator)
+    while True:
+        outside = (tensor < a) | (tensor > b)
+        if not outside.any():
+            return
+        # A whole tensor each time: the stream then does not depend on which values are outside.
+        again = torch.empty_like(tensor).normal_(mean, std, generator=generator)
+        tensor.copy_(torch.where(outside, again, tensor))
+
+
+def _accept_uniform_(tensor: Tensor, mean: float, std: float, a: float, b: float, peak: float, generator: Any) -> None:
+    waiting = torch.ones_like(tensor, dtype=torch.bool)
+    while waiting.any():
+        x = torch.empty_like(tensor).uniform_(a, b, generator=generator)
+        u = torch.empty_like(tensor).uniform_(generator=generator)
+        z = (x - mean) / std
+        # Density over its largest value in a..b. Written so that NaN accepts and ends the loop.
+        refused = u > torch.exp((peak * peak - z * z) / 2)
+        tensor.copy_(torch.where(waiting & ~refused, x, tensor))
+        waiting &= refused
 
 
 def _normal_cdf(x: float) -> float:

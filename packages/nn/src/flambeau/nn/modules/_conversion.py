@@ -50,7 +50,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     if dtype is not None and not isinstance(dtype, torch.dtype):
         wrong = True
     flags = (given.get("non_blocking", False), given.get("copy", False))
-    if wrong or not all(isinstance(f, bool) for f in flags) or not (args or kwargs):
+    if wrong or not all(isinstance(f, bool) for f in flags):
         shown = [type(a).__name__ for a in args]
         shown += [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
         raise TypeError(_TO_FORMS.format(given=", ".join(shown)))
@@ -218,20 +218,24 @@ def _fits(old: Tensor, new: Tensor) -> bool:
     return old.is_meta == new.is_meta and old.layout == new.layout
 
 
+def _replaced(old: Tensor, new: Tensor) -> Tensor | None:
+    """Make `old` hold what `new` does; None if it cannot."""
+    if new is not old:
+        if not _fits(old, new):
+            return None
+        old.data = new
+    return old
+
+
 def _applied_parameter(param: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
     # The graph must not remember the conversion.
     with torch.no_grad():
         applied = fn(param)
         grad = param.grad
         new_grad = None if grad is None else fn(grad)
-    if applied is param:
-        result = param
-    elif _fits(param, applied):
-        param.data = applied
-        result = param
-    else:
+    result = _replaced(param, applied)
+    if result is None:
         result = Parameter(applied, param.requires_grad)
-    if new_grad is not None and new_grad is not grad:
-        new_grad.requires_grad_(grad.requires_grad)
-        result.grad = new_grad
+    if new_grad is not None and _replaced(grad, new_grad) is None:
+        result.grad = new_grad.requires_grad_(grad.requires_grad)
     return result

@@ -205,7 +205,11 @@ class Registration:
         modules = state.get("_modules")
         if modules is None:
             raise AttributeError("cannot assign module before Module.__init__() call")
-        _forget(self, name, "_parameters", "_buffers")
+        if name in state["_parameters"]:
+            raise TypeError(
+                f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+            )
+        _forget(self, name, "_buffers")
         modules[name] = _through(_global_module_registration_hooks, self, name, value)
 
     def _set_known_module(self, name: str, value: Any) -> None:

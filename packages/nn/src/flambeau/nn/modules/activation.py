@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import flambeau as torch
 from flambeau.nn import functional as F
 from flambeau.nn.modules._attention import MultiheadAttention
@@ -110,7 +112,7 @@ class Hardtanh(Module):
 
     Raises
     ------
-    ValueError  if min_val is not smaller than max_val
+    AssertionError  if min_val is not smaller than max_val
     """
 
     __constants__ = ["min_val", "max_val", "inplace"]
@@ -124,11 +126,15 @@ class Hardtanh(Module):
         max_value: float | None = None,
     ) -> None:
         super().__init__()
-        # The names of very old programs.
+        for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
+            if value is not None:
+                warnings.warn(
+                    f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning, stacklevel=2
+                )
         min_val = min_val if min_value is None else min_value
         max_val = max_val if max_value is None else max_value
         if not max_val > min_val:
-            raise AssertionError(f"max_val must be larger than min_val, got max_val={max_val} and min_val={min_val}")
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
         self.min_val = min_val
         self.max_val = max_val
         self.inplace = inplace

@@ -365,7 +365,7 @@ class _ConvTransposeNd(_ConvNd):
             if not low[d] <= wanted[d] <= high[d]:
                 raise ValueError(
                     f"requested an output size of {output_size}, but valid sizes range from {low} "
-                    f"to {high} (for an input of {tuple(spatial)})"
+                    f"to {high} (for an input of {spatial})"
                 )
             extra.append(wanted[d] - low[d])
         return extra

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from flambeau.nn import functional as F
 from flambeau.nn.modules._loss_base import _Loss, _WeightedLoss
 from flambeau.nn.modules.distance import PairwiseDistance
@@ -91,6 +93,11 @@ class NLLLoss2d(NLLLoss):
         reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
+        warnings.warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement.",
+            FutureWarning,
+            stacklevel=2,
+        )
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 

@@ -30,7 +30,7 @@ def _positive_index(padding_idx: int | None, rows: int) -> int | None:
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
-        raise AssertionError("padding_idx must be within num_embeddings")
+        raise AssertionError("Padding_idx must be within num_embeddings")
     return padding_idx + rows if padding_idx < 0 else padding_idx
 
 
