@@ -77,8 +77,8 @@ const Schema& Operator::parse() const {
 }
 
 KeySet Operator::keys_without_tensors(const Value* args) const {
-  if (device_arg_ < 0 || args[device_arg_].is_none()) return key_bit(Key::CPU);
-  switch (args[device_arg_].device.type) {
+  const bool said = device_arg_ >= 0 && !args[device_arg_].is_none();
+  switch (said ? args[device_arg_].device.type : device_arg_ >= 0 ? default_device().type : DeviceType::CPU) {
     case DeviceType::CPU: return key_bit(Key::CPU);
     case DeviceType::Meta: return key_bit(Key::Meta);
     case DeviceType::CUDA: return key_bit(Key::CUDA);

@@ -71,6 +71,10 @@ void allocate_geometry(TensorImpl& t, size_t n) {
 
 AutogradMeta::~AutogradMeta() = default;
 
+static thread_local Device tls_default_device{DeviceType::CPU, -1};
+Device default_device() { return tls_default_device; }
+void set_default_device(Device d) { tls_default_device = d; }
+
 void destroy(TensorImpl* t) {
   if (FL_UNLIKELY(t->owns_pyobj)) python_hooks.release_object(t->pyobj);
   if (t->autograd) delete t->autograd;

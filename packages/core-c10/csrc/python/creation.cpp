@@ -224,7 +224,7 @@ namespace {
 
 struct DataArgs {
   std::optional<DType> dtype;
-  Device device{DeviceType::CPU, -1};
+  Device device = default_device();
 };
 
 DataArgs data_args(PyObject* dtype, PyObject* device) {

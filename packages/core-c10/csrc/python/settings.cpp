@@ -45,6 +45,12 @@ PyObject* f_set_default_dtype(PyObject*, PyObject* d) {
     Py_RETURN_NONE;
   });
 }
+PyObject* f_set_default_device(PyObject*, PyObject* d) {
+  return guarded([&]() -> PyObject* {
+    set_default_device(device_from(d));
+    Py_RETURN_NONE;
+  });
+}
 PyObject* f_promote_types(PyObject*, PyObject* args) {
   PyObject *a, *b;
   if (!PyArg_ParseTuple(args, "OO:promote_types", &a, &b)) return nullptr;
@@ -70,6 +76,7 @@ PyMethodDef functions[] = {
     {"_set_inference_mode", set_inference, METH_O, "Sets this thread's switch; returns the old value."},
     {"get_default_dtype", [](PyObject*, PyObject*) { return wrap_dtype(default_dtype()); }, METH_NOARGS, "get_default_dtype()\n--\n\nWhat Python floats become."},
     {"set_default_dtype", f_set_default_dtype, METH_O, "set_default_dtype(d, /)\n--\n\nSets what Python floats become; a floating dtype."},
+    {"_set_default_device", f_set_default_device, METH_O, "Sets where this thread's factory functions put tensors."},
     {"promote_types", f_promote_types, METH_VARARGS, "promote_types(type1, type2, /)\n--\n\nSmallest dtype both convert to."},
     {"can_cast", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f_can_cast)), METH_VARARGS | METH_KEYWORDS, "can_cast(from_, to)\n--\n\nWhether results of one dtype may be stored in another."},
     {nullptr, nullptr, 0, nullptr}};

@@ -1,27 +1,38 @@
 """The device new tensors go to by default."""
 
+import threading
+
 from flambeau import _C
 
-_stack: list[_C.device] = []
-_default: list[_C.device | None] = [None]
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[_C.device] = []
+        self.default: _C.device | None = None
+
+
+_state = _State()
 
 
 def get_default_device() -> _C.device:
     """Device of factory functions called without one."""
-    if _stack:
-        return _stack[-1]
-    return _default[0] or _C.device("cpu")
+    if _state.stack:
+        return _state.stack[-1]
+    return _state.default or _C.device("cpu")
 
 
 def set_default_device(device: object) -> None:
     """Set the device of factory functions called without one; None: the CPU."""
-    _default[0] = None if device is None else _C.device(device)
+    _state.default = None if device is None else _C.device(device)
+    _C._set_default_device(get_default_device())
 
 
 def enter(device: _C.device, _: object) -> _C.device:
-    _stack.append(device)
+    _state.stack.append(device)
+    _C._set_default_device(device)
     return device
 
 
 def leave(device: _C.device, _: object) -> None:
-    _stack.pop()
+    _state.stack.pop()
+    _C._set_default_device(get_default_device())

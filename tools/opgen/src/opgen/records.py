@@ -20,6 +20,7 @@ FIELDS = {
     "reduction": "name of a reduction in schemas/scalar/",
     "shape": "C++ shape rule",
     "kernel": "C++ kernel",
+    "inplace_kernel": "C++ kernel that writes to self and returns it: <name>_ runs it on self, <name> on a copy",
     "python": "'module:function' of a decomposition in Python",
     "alias_of": "full name of the operator that this one is another name for",
     "inplace": "whether <name>_ exists (default: for pointwise operators)",
@@ -51,6 +52,7 @@ class Record:
     reduction: str = ""
     shape: str = ""
     kernel: str = ""
+    inplace_kernel: str = ""
     python: str = ""
     alias_of: str = ""
     inplace: bool = False
@@ -123,9 +125,9 @@ def read_record(row: dict, source: str, package: str) -> Record:
     for place in places:
         if place not in PLACES:
             raise RecordError(f"{where}: variants has {place!r}; allowed: {', '.join(PLACES)}")
-    bodies = [k for k in ("pointwise", "kernel", "python", "alias_of") if row.get(k)]
+    bodies = [k for k in ("pointwise", "kernel", "inplace_kernel", "python", "alias_of") if row.get(k)]
     if len(bodies) != 1:
-        raise RecordError(f"{where}: exactly one of pointwise, kernel, python, alias_of; got {bodies or 'none'}")
+        raise RecordError(f"{where}: exactly one of pointwise, kernel, inplace_kernel, python, alias_of; got {bodies or 'none'}")
     pointwise = bool(row.get("pointwise"))
     view, mutates = bool(row.get("view")), bool(row.get("mutates"))
     fresh = all(t.base == "Tensor" and not t.is_list for t, _ in schema.returns) and bool(schema.returns)
@@ -141,9 +143,10 @@ def read_record(row: dict, source: str, package: str) -> Record:
         reduction=row.get("reduction", ""),
         shape=row.get("shape", ""),
         kernel=row.get("kernel", ""),
+        inplace_kernel=row.get("inplace_kernel", ""),
         python=row.get("python", ""),
         alias_of=row.get("alias_of", ""),
-        inplace=bool(row.get("inplace", pointwise)),
+        inplace=bool(row.get("inplace", pointwise or row.get("inplace_kernel"))),
         out=bool(row.get("out", fresh and not view and not mutates)),
         numbers=bool(row.get("numbers", pointwise)),
         view=view,

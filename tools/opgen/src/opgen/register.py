@@ -121,7 +121,7 @@ def print_registration(records: list[Record], package: str) -> str:
     if package == "core":
         lines += ['#include "flambeau/core/views.h"']
     else:
-        lines += ['#include "pointwise/pointwise_kernel.h"', '#include "pointwise/run_pointwise.h"']
+        lines += ['#include "iterator/inplace_kernel.h"', '#include "pointwise/pointwise_kernel.h"', '#include "pointwise/run_pointwise.h"']
     lines += ["", "namespace flambeau {", ""]
     lines += declarations(records)
     lines += ["namespace {", ""]
@@ -131,7 +131,9 @@ def print_registration(records: list[Record], package: str) -> str:
         lines.append(f"constexpr ShapedKernel k_{r.schema.identifier} = shaped_kernel<&{r.shape}, &{r.kernel}, {results}>;  // {r.where}")
     lines += ["", "}  // namespace", "", f"void register_{package}_operators() {{", "  const OpDef definitions[] = {"]
     lines += [f"      {definition(r)},  // {r.where}" for r in records]
-    lines += ["  };", '  for (const OpDef& d : definitions) define_operator("aten", d);', "}", "", "}  // namespace flambeau", ""]
+    lines += ["  };", '  for (const OpDef& d : definitions) define_operator("aten", d);']
+    lines += [f'  install_inplace<{typed_pointer(r)}>("{r.schema.full_name}");  // {r.where}' for r in records if r.inplace_kernel]
+    lines += ["}", "", "}  // namespace flambeau", ""]
     return "\n".join(lines)
 
 
@@ -145,6 +147,8 @@ def declarations(records: list[Record]) -> list[str]:
             outs = ", ".join(f"const Tensor& {n or f'result{i}'}" for i, (_, n) in enumerate(named_results(r)))
             head = parameters(r.schema)
             seen.setdefault(f"void {r.kernel}({head}{', ' if head else ''}{outs});", r.where)
+        elif r.inplace_kernel:
+            seen.setdefault(f"const Tensor& {r.inplace_kernel}({parameters(r.schema)});", r.where)
         elif r.kernel and r.package != "core" and not r.kernel.startswith("frame:"):
             seen.setdefault(f"{kernel_result(r)} {r.kernel}({parameters(r.schema)});", r.where)
         elif r.kernel.startswith("frame:"):
@@ -161,7 +165,8 @@ def named_results(record: Record) -> list[tuple[object, str]]:
 
 
 def kernel_result(record: Record) -> str:
-    return "const Tensor&" if record.mutates and len(record.schema.returns) == 1 else result_type(record.schema)
+    writes_self = record.inplace_kernel or (record.mutates and len(record.schema.returns) == 1)
+    return "const Tensor&" if writes_self else result_type(record.schema)
 
 
 def definition(r: Record) -> str:
@@ -185,6 +190,8 @@ def kernel_of(r: Record) -> tuple[str, str]:
         return "nullptr", "nullptr"
     if r.pointwise:
         return "&run_pointwise", f'find_pointwise("{r.pointwise}")'
+    if r.inplace_kernel:
+        return f"run_on_copy<{typed_pointer(r)}>", "nullptr"
     if r.shape:
         return "&run_shaped_functional", f"&k_{r.schema.identifier}"
     if r.kernel.startswith("frame:"):
@@ -195,7 +202,7 @@ def kernel_of(r: Record) -> tuple[str, str]:
 def typed_pointer(r: Record) -> str:
     """The kernel's address, with its type where C++ could choose among overloads."""
     types = ", ".join(argument_type(a.type) for a in r.schema.arguments)
-    return f"static_cast<{kernel_result(r)} (*)({types})>(&{r.kernel})"
+    return f"static_cast<{kernel_result(r)} (*)({types})>(&{r.kernel or r.inplace_kernel})"
 
 
 def quoted(text: str) -> str:

@@ -72,6 +72,10 @@ struct TensorImpl {
 
 FL_API void destroy(TensorImpl* t);
 
+/// Where this thread's factory functions put tensors when no device is said.
+FL_API Device default_device();
+FL_API void set_default_device(Device d);
+
 /// Dtype, device and layout of a tensor to be made.
 struct TensorOptions {
   DType dtype = DType::Float32;
