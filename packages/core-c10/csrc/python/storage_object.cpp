@@ -1,5 +1,7 @@
 // UntypedStorage: the bytes of tensors, with the buffer protocol.
 
+#include <utility>
+
 #include "tensor_type.h"
 
 namespace flambeau::python {
@@ -12,6 +14,8 @@ struct PyStorage {
   PyObject_HEAD
   StorageImpl* impl;
   PyObject* weakrefs;
+  Py_ssize_t exports;      // buffers that others hold; the address must not change while there are any
+  bool resizable_before;   // what to go back to after the last one
 };
 StorageImpl& S(PyObject* o) { return *reinterpret_cast<PyStorage*>(o)->impl; }
 
@@ -56,8 +60,19 @@ int storage_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "a meta storage has no memory");
     return -1;
   }
-  s.resizable = false;  // the view keeps the address
-  return PyBuffer_FillInfo(view, self, s.data, static_cast<Py_ssize_t>(s.nbytes), s.read_only, flags);
+  if (PyBuffer_FillInfo(view, self, s.data, static_cast<Py_ssize_t>(s.nbytes), s.read_only, flags) < 0) return -1;
+  auto* o = reinterpret_cast<PyStorage*>(self);
+  if (o->exports++ == 0) o->resizable_before = std::exchange(s.resizable, false);
+  return 0;
+}
+void storage_release_buffer(PyObject* self, Py_buffer*) {
+  auto* o = reinterpret_cast<PyStorage*>(self);
+  if (--o->exports == 0) o->impl->resizable = o->resizable_before;
+}
+// Calls a function of flambeau._utils: copies and pickles are not hot.
+PyObject* call_utils(const char* function, PyObject* self, PyObject* arg) {
+  Owned m(PyImport_ImportModule("flambeau._utils"));
+  return m ? PyObject_CallMethod(m.get(), function, "OO", self, arg) : nullptr;
 }
 Py_ssize_t storage_len(PyObject* self) { return static_cast<Py_ssize_t>(S(self).nbytes); }
 PyObject* storage_item(PyObject* self, Py_ssize_t i) {
@@ -92,6 +107,8 @@ PyMethodDef storage_methods[] = {
     {"cpu", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
     {"untyped", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
     {"_cdata", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(&S(s)); }, METH_NOARGS, nullptr},
+    {"__reduce_ex__", [](PyObject* s, PyObject* protocol) { return call_utils("storage_reduce_ex", s, protocol); }, METH_O, nullptr},
+    {"__deepcopy__", [](PyObject* s, PyObject* memo) { return call_utils("storage_deepcopy", s, memo); }, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef storage_properties[] = {
     {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(S(s).device); }); }, nullptr, nullptr, nullptr},
@@ -123,7 +140,8 @@ void init_storage(PyObject* module) {
                          {Py_tp_methods, storage_methods}, {Py_tp_getset, storage_properties}, {Py_tp_members, storage_members},
                          {Py_tp_richcompare, reinterpret_cast<void*>(storage_compare)}, {Py_tp_hash, reinterpret_cast<void*>(storage_hash)},
                          {Py_sq_length, reinterpret_cast<void*>(storage_len)}, {Py_sq_item, reinterpret_cast<void*>(storage_item)},
-                         {Py_bf_getbuffer, reinterpret_cast<void*>(storage_buffer)}, {0, nullptr}};
+                         {Py_bf_getbuffer, reinterpret_cast<void*>(storage_buffer)},
+                         {Py_bf_releasebuffer, reinterpret_cast<void*>(storage_release_buffer)}, {0, nullptr}};
   PyType_Spec spec{"flambeau.UntypedStorage", sizeof(PyStorage), 0, Py_TPFLAGS_DEFAULT, slots};
   StorageType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   checked(PyModule_AddObjectRef(module, "UntypedStorage", reinterpret_cast<PyObject*>(StorageType)));

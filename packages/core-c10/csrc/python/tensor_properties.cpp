@@ -81,6 +81,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
 
 PyGetSetDef tensor_properties[] = {
     {"shape", [](PyObject* s, void*) { return guarded([&] { return wrap_size(T(s).sizes()); }); }, nullptr, "Sizes of the dimensions.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, "Attributes that were set on the object.", nullptr},
     {"dtype", [](PyObject* s, void*) { return wrap_dtype(T(s).dtype()); }, nullptr, "Type of the elements.", nullptr},
     {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(T(s).device()); }); }, nullptr, "Where the elements live.", nullptr},
     {"layout", [](PyObject*, void*) { return wrap_layout(Layout::Strided); }, nullptr, nullptr, nullptr},
@@ -242,6 +243,8 @@ PyMethodDef tensor_methods[] = {
     {"_resize", m_resize, METH_O, nullptr},
     {"_set_storage", m_set_storage, METH_VARARGS, nullptr},
     {"__torch_function__", m_torch_function, METH_VARARGS | METH_CLASS, "Runs the function on plain tensors and gives results this class."},
+    {"__reduce_ex__", [](PyObject* s, PyObject* protocol) { return call_python("flambeau._utils", "tensor_reduce_ex", s, protocol); }, METH_O, nullptr},
+    {"__deepcopy__", [](PyObject* s, PyObject* memo) { return call_python("flambeau._utils", "tensor_deepcopy", s, memo); }, METH_O, nullptr},
     {"_bump_version", [](PyObject* s, PyObject*) -> PyObject* { T(s).storage().bump_version(); Py_RETURN_NONE; }, METH_NOARGS, "Marks the storage as written to."},
     {nullptr, nullptr, 0, nullptr}};
 

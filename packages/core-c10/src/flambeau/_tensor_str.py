@@ -286,8 +286,3 @@ def _text(tensor: Tensor, contents: str | None) -> str:
     # The sizes of a COO tensor begin a line of their own.
     break_first = is_sparse and _compressed_index_names(tensor.layout) is None
     return _with_suffixes(prefix + contents, suffixes, indent, break_first)
-
-
-def tensor_repr(self: Tensor) -> str:
-    """`repr(tensor)`: what the native type calls."""
-    return _str(self)

@@ -118,7 +118,7 @@ def as_subclass(tensor: Tensor, kind: type) -> Tensor:
 
 def attributes_of(tensor: Tensor) -> dict[str, Any]:
     """What the user has set on the tensor object."""
-    return {k: v for k, v in getattr(tensor, "__dict__", {}).items() if k != "_backward_hooks"}
+    return {k: v for k, v in tensor.__dict__.items() if k != "_backward_hooks"}
 
 
 def address(tensor: Tensor) -> int:
