@@ -62,9 +62,7 @@ def test_sequential_refuses(call, error, text):
 
 def test_module_list_operations_and_repr():
     m = nn.ModuleList([nn.Linear(1, 2)] * 3 + [nn.ReLU()])
-    assert repr(m) == (
-        "ModuleList(\n  (0-2): 3 x Linear(in_features=1, out_features=2, bias=True)\n  (3): ReLU()\n)"
-    )
+    assert repr(m) == ("ModuleList(\n  (0-2): 3 x Linear(in_features=1, out_features=2, bias=True)\n  (3): ReLU()\n)")
     m.insert(1, nn.Tanh())
     m += [nn.GELU()]
     assert kinds(m) == ["Linear", "Tanh", "Linear", "Linear", "ReLU", "GELU"]

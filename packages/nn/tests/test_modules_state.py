@@ -55,9 +55,7 @@ def test_round_trip_copies_values_in_place():
 
 def test_the_report_lists_everything_at_once():
     with pytest.raises(RuntimeError) as err:
-        net().load_state_dict(
-            {"0.weight": fl.zeros(2, 2), "0.bias": 3, "foo": 1, "0.bar.baz": 2, "9.c": 1}
-        )
+        net().load_state_dict({"0.weight": fl.zeros(2, 2), "0.bias": 3, "foo": 1, "0.bar.baz": 2, "9.c": 1})
     assert str(err.value) == (
         "Error(s) in loading state_dict for Sequential:\n"
         '\tMissing key(s) in state_dict: "2.weight", "2.bias", "2.running_mean", "2.running_var". \n'
