@@ -144,7 +144,12 @@ def columns(states: list[State], *keys: str) -> list[list[Any]]:
 
 def increment(steps: list[Any]) -> None:
     """Add one to each of the 0-d step counters."""
-    flambeau._foreach_add_(steps, 1)
+    add = kernel("_foreach_add_")
+    if add is not None:
+        add(steps, 1)
+        return
+    for step in steps:
+        step += 1
 
 
 def advance(state: State) -> float:
