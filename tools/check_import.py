@@ -18,9 +18,10 @@ FORBIDDEN = {
 
 PROBE = """
 import os, signal, sys, warnings
+HOOKS = len(sys.meta_path)  # one may be added behind them: it says what to install for a missing layer
 def state():
     handlers = {int(s): str(signal.getsignal(s)) for s in signal.valid_signals()}
-    return {"environment": dict(os.environ), "sys.path": list(sys.path), "import hooks": [str(f) for f in sys.meta_path],
+    return {"environment": dict(os.environ), "sys.path": list(sys.path), "import hooks": [str(f) for f in sys.meta_path[:HOOKS]],
             "warning filters": [str(f) for f in warnings.filters], "signal handlers": handlers, "threads": os.listdir("/proc/self/task")}
 before, modules = state(), set(sys.modules)
 import flambeau
