@@ -3,9 +3,8 @@
 import copy
 import pickle
 
-import pytest
-
 import flambeau
+import pytest
 
 
 def shares_memory(a, b):
