@@ -10,7 +10,7 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _tensor_bridge as bridge
 from ._machine import Machine
@@ -38,6 +38,8 @@ _PATTERN = re.compile(
     re.DOTALL,
 )  # fmt: skip
 
+# Overlapping on purpose: the operand of one candidate may hold the next.
+_LONG_BINGET = re.compile(rb"j(?=(.{4}))", re.DOTALL)
 _MAX_CACHED = 4096
 _NUM_MARKS = {0x29: 0, 0x85: 1, 0x86: 2, 0x87: 3}
 
@@ -60,6 +62,7 @@ class TensorShortcut:
         self._load_storage = load_storage
         self._geometries: dict[tuple[bytes, bytes], tuple[tuple[int, ...], tuple[int, ...], int] | None] = {}
         self._numbers: dict[bytes, int] = {}
+        self._slots: set[bytes] | None = None
 
     def __call__(self, machine: Machine, at: int) -> int | None:
         stack = machine.stack
@@ -95,15 +98,23 @@ class TensorShortcut:
         if grad == b"\x88":
             with_grad(tensor, True)
         stack[-1] = tensor
-        if put_key or put_id or put_size or put_stride or put_hooks or put_args:
-            persistent_id = ("storage", kind, key, location, count)
-            no_hooks: OrderedDict[Any, Any] = OrderedDict()
-            args = (TypedStorage(storage, kind.dtype), offset, size, stride, grad == b"\x88", no_hooks)
-            puts = (put_key, put_id, put_size, put_stride, put_hooks, put_args)
-            for slot, value in zip(puts, (key, persistent_id, size, stride, no_hooks, args)):
+        puts = (put_key, put_id, put_size, put_stride, put_hooks, put_args)
+        if not self._read_slots(machine.data).isdisjoint(puts):
+            storage, no_hooks = TypedStorage(storage, kind.dtype), OrderedDict()
+            identity = ("storage", kind, key, location, count)
+            args = (storage, offset, size, stride, grad == b"\x88", no_hooks)
+            for slot, value in zip(puts, (key, identity, size, stride, no_hooks, args)):
                 if slot is not None:
                     memo[slot] = value
         return found.end()
+
+    def _read_slots(self, data: bytes) -> set[bytes]:
+        """Memo slots that the pickle may read; the parts of a tensor almost never are."""
+        if self._slots is None:
+            # Every byte that could be the opcode counts, so the set is too large rather than too small.
+            self._slots = {bytes((slot,)) for slot in range(256)}
+            self._slots.update(_LONG_BINGET.findall(data))
+        return self._slots
 
     def _number(self, raw: bytes) -> int:
         number = self._numbers.get(raw)

@@ -9,6 +9,8 @@ import struct
 
 # signature, version, flags, method, time, date, crc, packed size, size, length of name, of extra
 LOCAL = struct.Struct("<4s5H3I2H")
+# Of that, what a reader needs that trusts the directory: signature, length of name, of extra.
+LOCAL_LENGTHS = struct.Struct("<4s22x2H")
 LOCAL_MAGIC = b"PK\x03\x04"
 
 # signature, made by, version, flags, method, time, date, crc, packed size, size, length of name, of extra,

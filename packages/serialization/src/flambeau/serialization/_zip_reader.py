@@ -7,6 +7,7 @@ memory in use stays in proportion to the file.
 from __future__ import annotations
 
 import zlib
+from operator import attrgetter
 from typing import NamedTuple
 
 from . import _zip_layout as zl
@@ -143,7 +144,7 @@ class ZipReader:
     def _check_overlap(self, entries: list[Record], directory: int) -> None:
         """Records that share bytes could make a small file fill the memory."""
         limit = directory
-        for entry in sorted(entries, key=lambda entry: entry.header, reverse=True):
+        for entry in sorted(entries, key=attrgetter("header"), reverse=True):
             if entry.header + zl.LOCAL.size + len(entry.name) + entry.packed > limit:
                 raise self._source.error(
                     f'is damaged: record "{entry.name}" of {entry.packed:,} bytes at offset {entry.header:,} '
@@ -165,10 +166,9 @@ class ZipReader:
 
     def data_offset(self, record: Record) -> int:
         """Where the bytes of a record begin, from its own header."""
-        fields = zl.LOCAL.unpack(self._source.read(record.header, zl.LOCAL.size))
-        name_length, extra_length = fields[9], fields[10]
-        offset = record.header + zl.LOCAL.size + name_length + extra_length
-        if fields[0] != zl.LOCAL_MAGIC or offset + record.packed > self._source.size:
+        magic, name, extra = zl.LOCAL_LENGTHS.unpack(self._source.read(record.header, zl.LOCAL.size))
+        offset = record.header + zl.LOCAL.size + name + extra
+        if magic != zl.LOCAL_MAGIC or offset + record.packed > self._source.size:
             raise self._source.error(f'is damaged: record "{record.name}" has no valid header at {record.header:,}')
         return offset
 
