@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "correlation.h"
+#include "pointwise_conv.h"
 #include "weight_grad.h"
 
 namespace flambeau::conv {
@@ -16,7 +17,8 @@ bool is_empty(const ConvShape& s) {
 template <class T>
 void run(const Correlation<T>& c) {
   if (c.num_pixels() == 0 || c.N == 0) return;
-  c.C == c.groups && c.O == c.groups ? run_depthwise(c) : run_dense(c);
+  if (c.C == c.groups && c.O == c.groups) return run_depthwise(c);
+  is_pointwise(c) ? run_pointwise(c) : run_dense(c);
 }
 
 template <class T>

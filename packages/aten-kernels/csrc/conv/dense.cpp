@@ -98,6 +98,7 @@ struct DensePlan {
   const std::vector<int64_t>& pixel_at;
   int64_t first_image;
   bool in_rows;
+  int64_t unit;  // pixels that stay together: 2 if tiles read them in pairs
 
   // Pixels [first, first + count) of these images, output channels [output, output + outputs) of one group.
   void task(int64_t first, int64_t count, int64_t group, int64_t output, int64_t outputs) const {
@@ -114,7 +115,8 @@ struct DensePlan {
     t.ldc = in_rows ? c.ys.d[2] : outputs;
     const int64_t depth = static_cast<int64_t>(k.x.size());
     const int64_t columns = (per_group + kernels.nr - 1) / kernels.nr;
-    const EvenParts tiles(count, kernels.mr);
+    const EvenParts tiles(count / unit, kernels.mr / unit);
+    if (unit == 2) t.pair_step = c.step[2] * images.s.d[2];
     for (int64_t k0 = 0; k0 < depth; k0 += block) {
       const bool last = k0 + block >= depth;
       t.k = std::min(block, depth - k0);
@@ -127,9 +129,9 @@ struct DensePlan {
         t.finish.bias = last && c.bias != nullptr ? c.bias + channel + j : nullptr;
         const int n = static_cast<int>(std::min<int64_t>(kernels.nr, outputs - j));
         for (int64_t i = 0; i < tiles.count; i++) {
-          t.rows = rows + tiles.begin(i);
-          t.c = target + tiles.begin(i) * t.ldc + j;
-          kernels.gather_tile(t, static_cast<int>(tiles.size(i)), n);
+          t.rows = rows + tiles.begin(i) * unit;
+          t.c = target + tiles.begin(i) * unit * t.ldc + j;
+          kernels.gather_tile(t, static_cast<int>(tiles.size(i) * unit), n);
         }
       }
     }
@@ -148,6 +150,7 @@ void run_dense(const Correlation<T>& c) {
   const int64_t per_group = c.O / c.groups, columns = (per_group + kernels.nr - 1) / kernels.nr;
   const int64_t depth = c.C / c.groups * c.num_taps();
   const int64_t blocks = (depth + kDepth - 1) / kDepth, block = (depth + blocks - 1) / blocks;
+  const int64_t unit = c.out[2] % 2 == 0 && c.step[2] * c.xs.d[2] != 0 ? 2 : 1;
   Scratch<T> panels(c.groups * columns * kernels.nr * depth);
   KOrder k;
   std::vector<int64_t> pixel_at;
@@ -159,20 +162,20 @@ void run_dense(const Correlation<T>& c) {
       pixel_at = pixel_offsets(c, images.s);
       pack_weights(c, k, block, panels);
     }
-    const DensePlan<T> plan{c, kernels, k, panels.get(), block, images, pixel_at, image, writes_rows(c)};
+    const DensePlan<T> plan{c, kernels, k, panels.get(), block, images, pixel_at, image, writes_rows(c), unit};
     const int64_t pixels = count * c.num_pixels();
     // Few pixels: more tasks from narrower ranges of output channels.
     int64_t width = gemm::round_up(std::min(kOutputs, per_group), kernels.nr);
-    const EvenParts parts(pixels, kPixels);
+    const EvenParts parts(pixels / unit, kPixels / unit);
     while (width > 2 * kernels.nr && parts.count * c.groups * ((per_group + width - 1) / width) < 8) {
       width = gemm::round_up(width / 2, kernels.nr);
     }
     const int64_t widths = (per_group + width - 1) / width;
-    const double work = static_cast<double>(parts.base + 1) * static_cast<double>(std::min(width, per_group)) * static_cast<double>(depth);
+    const double work = static_cast<double>((parts.base + 1) * unit) * static_cast<double>(std::min(width, per_group)) * static_cast<double>(depth);
     parallel_for(0, parts.count * c.groups * widths, gemm::units_per_chunk(work), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; task++) {
         const int64_t part = task / (c.groups * widths), group = task / widths % c.groups, output = task % widths * width;
-        plan.task(parts.begin(part), parts.size(part), group, output, std::min(width, per_group - output));
+        plan.task(parts.begin(part) * unit, parts.size(part) * unit, group, output, std::min(width, per_group - output));
       }
     });
   }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "../gemm/problem.h"
 #include "correlation.h"
@@ -22,19 +21,27 @@ Extent<T>::Extent(const Correlation<T>& c) {
 
 namespace {
 
-// A row of `size` elements (of `width` values each) whose element i is in[low + i], or 0 where there is none.
+// Elements [begin, end) of a dimension of the padded image come from the input.
+struct Range {
+  int64_t begin, end;
+  Range(int64_t low, int64_t size, int64_t in_size)
+      : begin(std::clamp<int64_t>(-low, 0, size)), end(std::clamp<int64_t>(in_size - low, begin, size)) {}
+};
+
+// One plane of the outermost dimension, `width` values per element.
 template <class T>
-void copy_row(const T* in, int64_t in_size, int64_t in_stride, int64_t low, int64_t size, int64_t width, T* out) {
-  const int64_t begin = std::clamp<int64_t>(-low, 0, size), end = std::clamp<int64_t>(in_size - low, begin, size);
-  std::fill(out, out + begin * width, T(0));
-  std::fill(out + end * width, out + size * width, T(0));
-  const T* from = in + (low + begin) * in_stride;
-  T* to = out + begin * width;
-  const int64_t count = end - begin;
-  if (in_stride == width) {
-    std::memcpy(to, from, static_cast<size_t>(count * width) * sizeof(T));
-  } else {
-    for (int64_t i = 0; i < count; i++) std::copy(from + i * in_stride, from + i * in_stride + width, to + i * width);
+void copy_plane(const Correlation<T>& c, const Extent<T>& e, const T* in, int64_t width, T* out) {
+  const Range rows(e.low[1], e.size[1], c.in[1]), columns(e.low[2], e.size[2], c.in[2]);
+  const int64_t row = e.size[2] * width, stride = c.xs.d[2];
+  const T* from = in + (e.low[1] + rows.begin) * c.xs.d[1] + (e.low[2] + columns.begin) * stride;
+  T* to = out + rows.begin * row + columns.begin * width;
+  const int64_t count = columns.end - columns.begin;
+  if (stride == width) {
+    conv_kernels<T>().copy_rows(rows.end - rows.begin, count * width, from, c.xs.d[1], to, row);
+    return;
+  }
+  for (int64_t i = rows.begin; i < rows.end; i++, from += c.xs.d[1], to += row) {
+    conv_kernels<T>().copy_rows(count, width, from, stride, to, width);
   }
 }
 
@@ -61,15 +68,10 @@ PaddedImages<T> pad_images(const Correlation<T>& c, const Extent<T>& e, int64_t 
     for (int64_t plane = begin; plane < end; plane++) {
       const T* from = x + plane / planes * c.xs.n + plane % planes * c.xs.c;
       T* to = out + plane * volume;
-      for (int64_t i = 0; i < e.size[0]; i++) {
-        for (int64_t j = 0; j < e.size[1]; j++, to += row) {
-          const int64_t a = i + e.low[0], b = j + e.low[1];
-          if (a < 0 || a >= c.in[0] || b < 0 || b >= c.in[1]) {
-            std::fill(to, to + row, T(0));
-          } else {
-            copy_row(from + a * c.xs.d[0] + b * c.xs.d[1], c.in[2], c.xs.d[2], e.low[2], e.size[2], width, to);
-          }
-        }
+      std::fill(to, to + volume, T(0));
+      const Range outer(e.low[0], e.size[0], c.in[0]);
+      for (int64_t i = outer.begin; i < outer.end; i++) {
+        copy_plane(c, e, from + (e.low[0] + i) * c.xs.d[0], width, to + i * e.size[1] * row);
       }
     }
   });

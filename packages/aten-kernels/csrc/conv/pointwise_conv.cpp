@@ -1,0 +1,84 @@
+#include "pointwise_conv.h"
+
+#include "../gemm/gemm.h"
+#include "flambeau/core/parallel.h"
+
+namespace flambeau::conv {
+namespace {
+
+using gemm::GemmEpilogue;
+
+void product(bool tb, int64_t M, int64_t N, int64_t K, const float* A, int64_t lda, const float* B, int64_t ldb, float* C,
+             int64_t ldc, const GemmEpilogue& e, bool ta) {
+  gemm::gemm_f32(ta, tb, M, N, K, 1, A, lda, B, ldb, 0, C, ldc, &e);
+}
+void product(bool tb, int64_t M, int64_t N, int64_t K, const double* A, int64_t lda, const double* B, int64_t ldb, double* C,
+             int64_t ldc, const GemmEpilogue& e, bool ta) {
+  gemm::gemm_f64(ta, tb, M, N, K, 1, A, lda, B, ldb, 0, C, ldc, &e);
+}
+
+template <class T>
+bool is_linear(const Strides& s, const Correlation<T>& c) {  // pixel p of an image is p * s.d[2] away
+  return (c.out[1] == 1 || s.d[1] == c.out[2] * s.d[2]) && (c.out[0] == 1 || s.d[0] == c.out[1] * c.out[2] * s.d[2]);
+}
+
+// The weights as a matrix, [outputs, channels] or its transpose.
+template <class T>
+bool is_matrix(const Correlation<T>& c) {
+  return c.w_c == 1 || c.w_o == 1;
+}
+
+}  // namespace
+
+template <class T>
+bool is_pointwise(const Correlation<T>& c) {
+  if (c.num_taps() != 1 || !is_matrix(c) || !is_linear(c.xs, c) || !is_linear(c.ys, c)) return false;
+  for (int d = 0; d < 3; d++) {
+    if (c.taps[d][0].at != 0 || c.out[d] > c.in[d] || (c.step[d] != 1 && c.out[d] > 1)) return false;
+    if (c.out[d] != c.in[d] && d > 0) return false;
+  }
+  const bool planes = c.xs.d[2] == 1 && c.ys.d[2] == 1;
+  const bool rows = c.xs.c == 1 && c.ys.c == 1;
+  return planes || rows;
+}
+
+template <class T>
+void run_pointwise(const Correlation<T>& c) {
+  const int64_t outputs = c.O / c.groups, channels = c.C / c.groups, pixels = c.num_pixels();
+  const T* w = c.w + c.taps[0][0].weight + c.taps[1][0].weight + c.taps[2][0].weight;
+  const bool transposed = c.w_c != 1;  // [channels, outputs]
+  const int64_t ldw = transposed ? c.w_c : c.w_o;
+  GemmEpilogue e;
+  e.activation = c.relu ? gemm::Activation::kRelu : gemm::Activation::kNone;
+  const bool planes = c.xs.d[2] == 1 && c.ys.d[2] == 1;
+  e.bias_per_row = planes;
+  // With the channels of a pixel in a row, images that follow each other are one matrix.
+  const bool one = !planes && c.xs.n == pixels * c.xs.d[2] && c.ys.n == pixels * c.ys.d[2];
+  const int64_t count = one ? 1 : c.N, length = one ? c.N * pixels : pixels;
+  const auto run = [&](int64_t task) {
+    const int64_t image = task / c.groups, group = task % c.groups;
+    const T* x = c.x + image * c.xs.n + group * channels * c.xs.c;
+    T* y = c.y + image * c.ys.n + group * outputs * c.ys.c;
+    GemmEpilogue of_group = e;
+    if (c.bias != nullptr) of_group.bias = c.bias + group * outputs;
+    if (planes) {
+      product(false, outputs, length, channels, w + group * c.w_group, ldw, x, c.xs.c, y, c.ys.c, of_group, transposed);
+    } else {
+      product(!transposed, length, outputs, channels, x, c.xs.d[2], w + group * c.w_group, ldw, y, c.ys.d[2], of_group, false);
+    }
+  };
+  if (count * c.groups >= 8) {  // whole products to each thread
+    parallel_for(0, count * c.groups, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; task++) run(task);
+    });
+  } else {
+    for (int64_t task = 0; task < count * c.groups; task++) run(task);
+  }
+}
+
+template bool is_pointwise(const Correlation<float>&);
+template bool is_pointwise(const Correlation<double>&);
+template void run_pointwise(const Correlation<float>&);
+template void run_pointwise(const Correlation<double>&);
+
+}  // namespace flambeau::conv
