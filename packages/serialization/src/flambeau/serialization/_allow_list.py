@@ -70,7 +70,7 @@ def _mapping(kind: type) -> Callable[..., Any]:
 
 def _default_globals() -> dict[str, Any]:
     table: dict[str, Any] = {name: Callee(name, function) for name, function in BUILDERS.items()}
-    callables = {
+    callables: dict[str, tuple[Any, Any]] = {
         "collections.OrderedDict": (OrderedDict, _mapping(OrderedDict)),
         "collections.Counter": (Counter, _mapping(Counter)),
         "builtins.set": (set, _collection(set)),

@@ -25,12 +25,12 @@ def replace_file(path: str) -> Iterator[IO[bytes]]:
     """
     target = os.path.realpath(path)
     if not _is_replaceable(target):
-        with open(path, "wb") as file:
-            yield file
+        with open(path, "wb") as direct:
+            yield direct
         return
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}.part")
-    file = _create(temporary, folder, path)
+    file: IO[bytes] = _create(temporary, folder, path)
     try:
         with file:
             yield file

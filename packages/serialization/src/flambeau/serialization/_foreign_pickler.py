@@ -39,7 +39,15 @@ def pickle_foreign(obj: object, pickle_module: Any, protocol: int, table: Storag
 
 def _reduce(tensor: Any) -> tuple[Any, ...]:
     size, stride, grad = tuple(tensor.shape), tuple(tensor.stride()), bool(tensor.requires_grad)
-    args = (tensor.untyped_storage(), tensor.storage_offset(), size, stride, grad, OrderedDict(), tensor.dtype)
+    args: tuple[Any, ...] = (
+        tensor.untyped_storage(),
+        tensor.storage_offset(),
+        size,
+        stride,
+        grad,
+        OrderedDict(),
+        tensor.dtype,
+    )
     args += (bridge.metadata_of(tensor),)
     state = bridge.attributes_of(tensor)
     if type(tensor) is flambeau.Tensor and not state:

@@ -9,6 +9,7 @@ import mmap as mmap_module
 import os
 import pickle
 import pickletools
+import warnings
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -22,7 +23,7 @@ from ._machine import Machine
 from ._options import get_default_mmap_options
 from ._safe_globals import describe_refused, is_blocked
 from ._shortcut import TensorShortcut
-from ._source import MappedSource, Source, check_readable, is_path
+from ._source import MappedSource, Source, check_readable, path_of
 from ._zip_layout import LOCAL_MAGIC
 from ._zip_reader import ZipReader
 
@@ -67,7 +68,7 @@ def load(
     FileNotFoundError, ValueError, AttributeError  for arguments of the wrong kind
     """
     weights_only = _resolve_weights_only(weights_only, pickle_module)
-    if mmap and not is_path(f):
+    if mmap and path_of(f) is None:
         raise ValueError(f"[load] f must be a file path in order to use the mmap argument, got {type(f).__name__}")
     pickle_load_args.setdefault("encoding", "utf-8")
     with _collector_paused():
@@ -89,15 +90,23 @@ def _collector_paused() -> Iterator[None]:
 def _load(
     f: FileLike, map_location: MapLocation, pickle_module: Any, weights_only: bool, mmap: bool, pickle_load_args: Any
 ) -> Any:
-    if not is_path(f):
-        check_readable(f)
-        return _load_source(Source(f, _name_of(f)), map_location, pickle_module, weights_only, pickle_load_args)
-    path = os.fspath(f)
-    if mmap:
-        source = MappedSource(path, shared=get_default_mmap_options() == mmap_module.MAP_SHARED)
+    with _opened(f, mmap) as source:
         return _load_source(source, map_location, pickle_module, weights_only, pickle_load_args)
-    with open(path, "rb", buffering=0) as file:
-        return _load_source(Source(file, path), map_location, pickle_module, weights_only, pickle_load_args)
+
+
+@contextlib.contextmanager
+def _opened(f: Any, mmap: bool = False) -> Iterator[Source]:
+    """The bytes of a path, which is opened for the time of the block, or of an open file."""
+    path = path_of(f)
+    if path is None:
+        check_readable(f)
+        name = getattr(f, "name", None)
+        yield Source(f, name if isinstance(name, str) else f"<{type(f).__name__}>")
+    elif mmap:
+        yield MappedSource(path, shared=get_default_mmap_options() == mmap_module.MAP_SHARED)
+    else:
+        with open(path, "rb", buffering=0) as file:
+            yield Source(file, path)
 
 
 def _resolve_weights_only(weights_only: bool | None, pickle_module: Any) -> bool:
@@ -109,11 +118,6 @@ def _resolve_weights_only(weights_only: bool | None, pickle_module: Any) -> bool
             "pass weights_only=False"
         )
     return bool(weights_only)
-
-
-def _name_of(f: Any) -> str:
-    name = getattr(f, "name", None)
-    return name if isinstance(name, str) else f"<{type(f).__name__}>"
 
 
 def _load_source(source: Source, map_location: MapLocation, pickle_module: Any, weights_only: bool, args: Any) -> Any:
@@ -211,7 +215,11 @@ def globals_of(data: bytes, at: int = 0) -> set[tuple[str, str]]:
     memo: dict[int, Any] = {}
     stream = io.BytesIO(data)
     stream.seek(at)
-    try:
+    argument: Any
+    with contextlib.suppress(ValueError, IndexError), warnings.catch_warnings():
+        # A malformed pickle ends the search, and what was found before is what there is to say. Escapes in it may be
+        # deprecated, which is nothing to tell the user.
+        warnings.simplefilter("ignore")
         for opcode, argument, _ in pickletools.genops(stream):
             if opcode.name in ("GLOBAL", "INST"):
                 module, _, name = argument.partition(" ")
@@ -228,8 +236,6 @@ def globals_of(data: bytes, at: int = 0) -> set[tuple[str, str]]:
             elif opcode.stack_after:
                 strings.append(argument if isinstance(argument, str) else None)
             del strings[:-8]
-    except (ValueError, UnicodeDecodeError, IndexError):
-        pass  # the pickle is malformed from here on; what was found so far is what there is to say
     return found
 
 
@@ -248,11 +254,8 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
     ------
     FormatError  if the file is not a zip archive written by `save`
     """
-    if not is_path(f):
-        check_readable(f)
-        return _unsafe_globals(Source(f, _name_of(f)))
-    with open(f, "rb", buffering=0) as file:
-        return _unsafe_globals(Source(file, os.fspath(f)))
+    with _opened(f) as source:
+        return _unsafe_globals(source)
 
 
 def _unsafe_globals(source: Source) -> list[str]:

@@ -16,6 +16,8 @@ Tagger = Callable[[Any], str | None]
 Restorer = Callable[[Any, str], Any]
 MapLocation = Callable[[Any, str], Any] | Any | None
 
+_DEVICE_TYPES: Any = (str, flambeau.device)
+
 _registry: list[tuple[int, Tagger, Restorer]] = []
 
 
@@ -84,7 +86,7 @@ def make_restorer(map_location: MapLocation) -> Restorer | None:
         return None
     if isinstance(map_location, dict):
         return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
-    if isinstance(map_location, (str, flambeau.device)):
+    if isinstance(map_location, _DEVICE_TYPES):
         target = str(map_location)
         return lambda storage, location: default_restore_location(storage, target)
     if not callable(map_location):
@@ -104,7 +106,7 @@ def needs_no_data(restorer: Restorer | None, map_location: MapLocation, location
     """Whether a storage with this tag ends on the meta device, so that its bytes need not be read."""
     if isinstance(map_location, dict):
         location = map_location.get(location, location)
-    elif isinstance(map_location, (str, flambeau.device)):
+    elif isinstance(map_location, _DEVICE_TYPES):
         location = str(map_location)
     elif restorer is not None:
         return False

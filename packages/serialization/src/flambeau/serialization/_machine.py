@@ -482,8 +482,11 @@ class Machine:
 
     def _new(self, at: int, cls: Any, args: Any, kwargs: dict[str, Any]) -> None:
         known = self._callees.get(id(cls))
-        is_class = known is not None and isinstance(cls, type) and (known.is_user or cls in (OrderedDict, Counter))
-        if not is_class or type(args) is not tuple:
+        if (
+            known is None
+            or not (isinstance(cls, type) and (known.is_user or cls in (OrderedDict, Counter)))
+            or type(args) is not tuple
+        ):
             raise self._fail(at, f"an object is made of {shown(cls)}; classes of the allow-list are instantiated")
         self._call(at, known, cls.__new__, (cls, *args), kwargs)
 

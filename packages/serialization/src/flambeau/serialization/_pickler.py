@@ -92,14 +92,17 @@ class StorageTable:
         return StorageReference(key, wanted, location, nbytes // dtype.itemsize)  # type: ignore[union-attr]
 
 
-class Pickler(pickle._Pickler):  # type: ignore[name-defined, misc]
+_PythonPickler: Any = pickle._Pickler  # type: ignore[attr-defined]
+
+
+class Pickler(_PythonPickler):
     """Python's pickler in Python, which is the one whose treatment of names can be changed.
 
     Tensors are written in one piece instead of item by item, which also makes it faster than the one in C with a
     Python function for each tensor.
     """
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: dict[Any, Any] = dict(_PythonPickler.dispatch)
 
     def __init__(self, file: io.BytesIO, protocol: int, table: StorageTable, is_legacy: bool = False) -> None:
         super().__init__(file, protocol)
@@ -211,7 +214,7 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined, misc]
         return REBUILD_FROM_TYPE, (build, type(obj), args, bridge.attributes_of(obj) or None)
 
     def _reduce_parameter(self, parameter: Tensor) -> tuple[Any, ...]:
-        args = (parameter.data, bool(parameter.requires_grad), OrderedDict())
+        args: tuple[Any, ...] = (parameter.data, bool(parameter.requires_grad), OrderedDict())
         state = bridge.attributes_of(parameter)
         return (REBUILD_PARAMETER_WITH_STATE, (*args, state)) if state else (REBUILD_PARAMETER, args)
 
@@ -235,7 +238,7 @@ class Pickler(pickle._Pickler):  # type: ignore[name-defined, misc]
         if tensor.device.type == "meta":
             return REBUILD_META, (tensor.dtype, size, stride, bool(tensor.requires_grad))
         ref = self._table.reference(tensor.untyped_storage(), tensor.dtype)
-        args = (ref, tensor.storage_offset(), size, stride, bool(tensor.requires_grad), OrderedDict())
+        args: tuple[Any, ...] = (ref, tensor.storage_offset(), size, stride, bool(tensor.requires_grad), OrderedDict())
         bits = bridge.metadata_of(tensor)
         if ref.type_name == "UntypedStorage":
             return REBUILD_V3, (*args, tensor.dtype, *([bits] if bits else []))

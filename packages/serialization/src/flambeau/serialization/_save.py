@@ -14,7 +14,7 @@ from ._foreign_pickler import pickle_foreign
 from ._legacy import save_legacy
 from ._options import get_crc32_options, is_skipping_data
 from ._pickler import StorageTable, pickle_object
-from ._source import is_path
+from ._source import path_of
 from ._zip_writer import ZipWriter
 
 DEFAULT_PROTOCOL = 2
@@ -54,7 +54,8 @@ def save(
     AttributeError  if `f` is neither a path nor has `write`
     pickle.PicklingError, TypeError  if something in `obj` cannot be pickled; nothing is written then
     """
-    if not is_path(f) and not hasattr(f, "write"):
+    path = path_of(f)
+    if path is None and not hasattr(f, "write"):
         raise AttributeError(
             f"[save] expected 'f' to be string, path, or a file-like object with a 'write' attribute, got {type(f).__name__}"
         )
@@ -72,10 +73,9 @@ def save(
         else:
             _write_archive(write, name, data, table, not _disable_byteorder_record)
 
-    if not is_path(f):
-        write_to(f.write, "archive")
+    if path is None:
+        write_to(f.write, "archive")  # type: ignore[union-attr]
         return
-    path = os.fspath(f)
     with replace_file(path) as file:
         write_to(file.write, os.path.splitext(os.path.basename(path))[0] or "archive")
 

@@ -10,7 +10,7 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _tensor_bridge as bridge
 from ._machine import Machine
@@ -72,12 +72,13 @@ class TensorShortcut:
         if found is None:
             return None
         (
-            word, kind, length, key, put_key, get_key, location, count, put_id,
+            word, kind_slot, length, key, put_key, get_key, location_slot, count, put_id,
             offset, size, put_size, stride, put_stride, grad, hooks, put_hooks, put_args,
         ) = found.groups()  # fmt: skip
         memo = machine.memo
         geometry = self._geometry(size, stride)
-        kind, location = memo.get(kind), memo.get(location)
+        kind: Any = memo.get(kind_slot)
+        location: Any = memo.get(location_slot)
         is_plain = type(kind) is StorageKind and kind.dtype is not None and type(location) is str
         if geometry is None or not is_plain or memo.get(word) != "storage" or memo.get(hooks) is not OrderedDict:
             return None
@@ -100,9 +101,9 @@ class TensorShortcut:
         stack[-1] = tensor
         puts = (put_key, put_id, put_size, put_stride, put_hooks, put_args)
         if not self._read_slots(machine.data).isdisjoint(puts):
-            storage, no_hooks = TypedStorage(storage, kind.dtype), OrderedDict()
+            no_hooks: OrderedDict[Any, Any] = OrderedDict()
             identity = ("storage", kind, key, location, count)
-            args = (storage, offset, size, stride, grad == b"\x88", no_hooks)
+            args = (TypedStorage(storage, kind.dtype), offset, size, stride, grad == b"\x88", no_hooks)
             for slot, value in zip(puts, (key, identity, size, stride, no_hooks, args)):
                 if slot is not None:
                     memo[slot] = value

@@ -110,8 +110,9 @@ class MappedSource(Source):
         return self._view[offset : offset + count]
 
 
-def is_path(f: Any) -> bool:
-    return isinstance(f, (str, os.PathLike))
+def path_of(f: Any) -> str | None:
+    """The path where `f` is one; None for open files."""
+    return os.fspath(f) if isinstance(f, (str, os.PathLike)) else None
 
 
 def check_readable(f: Any) -> None:

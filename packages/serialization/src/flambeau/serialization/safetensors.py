@@ -89,7 +89,8 @@ def _described(tensors: Mapping[str, Tensor]) -> tuple[list[Tensor], dict[str, A
     for name, tensor in tensors.items():
         _check_saveable(name, tensor)
     _check_no_sharing(tensors)
-    kept, specs = [], {}
+    kept: list[Tensor] = []
+    specs: dict[str, Any] = {}
     for name, tensor in tensors.items():
         tensor = tensor.detach() if tensor.requires_grad else tensor
         plain = tensor if tensor.is_contiguous() else tensor.contiguous()
