@@ -309,7 +309,7 @@ def test_adaptive_softmax_is_a_distribution():
     np.testing.assert_allclose(np.exp(log_prob).sum(1), 1, rtol=1e-5)
     output, loss = m(x, target)
     close(output, log_prob[np.arange(6), [0, 1, 3, 6, 9, 2]])
-    assert float(loss) == pytest.approx(-array(output).mean(), rel=1e-5)
+    assert loss.item() == pytest.approx(-array(output).mean(), rel=1e-5)
     assert m.predict(x).tolist() == log_prob.argmax(1).tolist()
     with pytest.raises(RuntimeError, match=r"should be in \[0, 9\]"):
         m(x, fl.tensor([0, 1, 3, 6, 10, 2]))
