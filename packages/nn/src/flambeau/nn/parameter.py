@@ -66,15 +66,14 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, proto: int) -> tuple:
+        from flambeau import _utils
+
         state = _extra_state(self)
         # The third place is where torch keeps backward hooks; they are never saved.
-        hooks: OrderedDict = OrderedDict()
+        args = (self.data, self.requires_grad, OrderedDict())
         if not state:
-            return (_rebuild_parameter, (self.data, self.requires_grad, hooks))
-        return (
-            _rebuild_parameter_with_state,
-            (self.data, self.requires_grad, hooks, state),
-        )
+            return (_utils._rebuild_parameter, args)
+        return (_utils._rebuild_parameter_with_state, (*args, state))
 
     __torch_function__ = _disabled_torch_function_impl
 
@@ -96,18 +95,6 @@ def _marked(data: Any, mark: str, requires_grad: bool, what: str) -> Any:
 def _extra_state(tensor: Tensor) -> dict:
     state = getattr(tensor, "__dict__", None)
     return {k: v for k, v in state.items() if k != "_backward_hooks"} if state else {}
-
-
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
-    """Make a Parameter again from its pickled parts."""
-    return Parameter(data, requires_grad)
-
-
-def _rebuild_parameter_with_state(data: Tensor, requires_grad: bool, backward_hooks: Any, state: dict) -> Parameter:
-    """Make a Parameter with extra attributes again from its pickled parts."""
-    param = Parameter(data, requires_grad)
-    param.__dict__.update(state)
-    return param
 
 
 class UninitializedTensorMixin:

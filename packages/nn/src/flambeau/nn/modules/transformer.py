@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import flambeau as torch
 from flambeau.nn import functional as F
 from flambeau.nn.init import xavier_uniform_
@@ -36,6 +34,8 @@ def _generate_square_subsequent_mask(size: int, device: Any = None, dtype: Any =
 
 
 def _get_clones(module: Module, n: int) -> ModuleList:
+    import copy
+
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
