@@ -45,11 +45,12 @@ class LaneSums {
 
   // Gathers all levels into one, and gives its lanes.
   void collapse(char** lanes) {
-    for (int level = 0; level + 1 < kLevels; ++level) {
+    int top = kLevels - 1;
+    while (top > 0 && used_[top] == 0) --top;
+    for (int level = 0; level < top; ++level) {
       if (used_[level] > 0) spill(level);
     }
-    if (used_[kLevels - 1] == 0) init(kLevels - 1);
-    lanes_of(kLevels - 1, lanes);
+    lanes_of(top, lanes);
   }
 
  private:

@@ -29,10 +29,24 @@ struct ReduceRows {
   int64_t count;       // rows already in these lanes
 };
 
+// Short runs of contiguous elements, each to be reduced to one accumulator.
+struct ReduceRuns {
+  const char* x;
+  int64_t num_runs;
+  int64_t run_stride;  // bytes
+  int64_t n;           // elements of a run
+  int64_t index_step;  // what an element adds to the index
+};
+
+// Runs up to this length go through `runs`, whose 16 lanes live in registers: about 4 ns for 64 floats.
+inline constexpr int64_t kMaxRun = 1024;
+inline constexpr int kRunLanes = 16;
+
 // For one (reduction, dtype, instruction set). `acc` lists the lanes' arrays, one for each accumulator.
 struct ReduceBlocks {
   void (*init)(char* const* acc, int64_t n);
   void (*rows)(char* const* acc, const ReduceRows& rows, const Param* params);
+  void (*runs)(char* const* acc, const ReduceRuns& runs, const Param* params);  // acc[.][k]: the k-th run
   void (*merge)(char* const* acc, char* const* other, int64_t n);
   void (*finish)(char* const* out, char* const* acc, int64_t n, int64_t count, const Param* params);
   uint8_t num_accumulators;

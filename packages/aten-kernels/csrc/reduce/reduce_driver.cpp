@@ -267,12 +267,58 @@ void run_in_pieces(const Run& run) {
   }
 }
 
+// Many short runs: `axis` steps from one to the next.
+bool is_short_runs(const ReducePlan& plan) {
+  return plan.column.size == 1 && plan.num_reduced == 0 && plan.row.size > 1 && plan.row.size <= kMaxRun &&
+         plan.num_elements > 0;
+}
+
+void reduce_runs(const Run& run, const Place& place, const KeptAxis& axis, int64_t count) {
+  const ReduceBlocks& b = run.blocks;
+  const ReducedAxis& row = run.plan.row;
+  alignas(pw::kBlockAlign) char memory[kMaxAccumulators][kMaxLanes * 16];
+  alignas(pw::kBlockAlign) char results[kMaxReduceResults][kMaxLanes * 16];
+  alignas(pw::kBlockAlign) char tile[kMaxRun * 16];
+  char* acc[kMaxAccumulators] = {memory[0], memory[1], memory[2]};
+  char* out[kMaxReduceResults] = {results[0], results[1]};
+  if (b.in.form == Form::kPlain && row.in_stride == b.in.size) {
+    b.runs(acc, {place.in, count, axis.in_stride, row.size, row.index_step}, run.params);
+  } else {
+    for (int64_t k = 0; k < count; ++k) {
+      char* at[kMaxAccumulators];
+      for (int a = 0; a < b.num_accumulators; ++a) at[a] = acc[a] + k * b.sizes[a];
+      pw::load_block(tile, place.in + k * axis.in_stride, row.in_stride, row.size, b.in);
+      b.runs(at, {tile, 1, 0, row.size, row.index_step}, run.params);
+    }
+  }
+  b.finish(out, acc, count, run.plan.num_elements, run.params);
+  for (int k = 0; k < b.num_outputs; ++k) {
+    pw::store_block(place.out[k], axis.out_stride[k], results[k], count, b.out[k]);
+  }
+}
+
+void run_short_runs(const Run& run) {
+  const ReducePlan& plan = run.plan;
+  const KeptAxis axis = plan.num_kept > 0 ? plan.kept[plan.num_kept - 1] : KeptAxis{1, 0, {0, 0}};
+  const int64_t chunks = ceil_div(axis.size, kMaxLanes);
+  const int64_t outer = plan.num_outputs / axis.size;
+  const int64_t grain = kGrainElements / (plan.row.size * (axis.size < kMaxLanes ? axis.size : kMaxLanes)) + 1;
+  parallel_for(0, outer * chunks, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const int64_t first = k % chunks * kMaxLanes;
+      const Place place = place_of(run, k / chunks * axis.size + first);
+      reduce_runs(run, place, axis, axis.size - first < kMaxLanes ? axis.size - first : kMaxLanes);
+    }
+  });
+}
+
 }  // namespace
 
 void run_reduction(const ReduceBlocks& blocks, const ReduceArgs& args, const Param* params) {
   const ReducePlan plan = make_reduce_plan(args, blocks.num_outputs, blocks.is_indexed);
   if (plan.num_outputs == 0) return;
   const Run run = make_run(blocks, plan, args, params);
+  if (is_short_runs(plan)) return run_short_runs(run);
   if (run.num_pieces > 1) return run_in_pieces(run);
   const int64_t task_elements = plan.num_elements * run.period;
   const int64_t grain = task_elements >= kGrainElements ? 1 : kGrainElements / (task_elements + 1) + 1;

@@ -65,7 +65,7 @@ int merge_axes(Axis* axes, int n, bool is_indexed) {
 }
 
 // Reducing along contiguous memory is worth its folding of lanes from here on; shorter runs are gathered into columns.
-constexpr int64_t kMinRun = 24;
+constexpr int64_t kMinRun = 16;
 
 bool reduces_runs(const ReducePlan& plan) {
   if (plan.num_kept == 0) return true;

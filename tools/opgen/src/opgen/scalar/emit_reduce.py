@@ -6,7 +6,7 @@ from pathlib import Path
 
 from opgen.scalar.body import load_records
 from opgen.scalar.emit import HOT_DTYPES, camel, quote, write_owned
-from opgen.scalar.print_reduce import print_finish, print_init, print_merge, print_rows
+from opgen.scalar.print_reduce import print_finish, print_init, print_merge, print_rows, print_runs
 from opgen.scalar.reduction import Reduction, TracedReduction, trace_reduction
 from opgen.scalar.types import BOOL
 
@@ -79,6 +79,7 @@ def _print_kernel(record: Reduction, traced: list[TracedReduction], texts: dict[
         for piece, printer in (
             ("init", print_init),
             ("rows", print_rows),
+            ("runs", print_runs),
             ("merge", print_merge),
             ("finish", print_finish),
         ):

@@ -28,13 +28,15 @@ def statements(roots: list[Node], leaves: dict[int, str], prefix: str = "t") -> 
             uses[id(a)] = uses.get(id(a), 0) + 1
     for root in roots:
         uses[id(root)] = uses.get(id(root), 0) + 1
+    arms = {id(a) for node in order if node.op == "where" for a in node.args[1:]}
     text = dict(leaves)
     lines: list[str] = []
     for node in order:
         if id(node) in text:
             continue
         expression = print_node(node, [text[id(a)] for a in node.args])
-        if node.op == "const" or (uses[id(node)] == 1 and len(expression) <= _MAX_INLINE):
+        in_place = uses[id(node)] == 1 and id(node) not in arms and len(expression) <= _MAX_INLINE
+        if node.op == "const" or in_place:
             text[id(node)] = expression
         else:
             text[id(node)] = f"{prefix}{len(lines)}"

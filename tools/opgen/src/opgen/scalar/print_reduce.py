@@ -52,6 +52,56 @@ def print_rows(t: TracedReduction) -> str:
     return head + " {\n" + "\n".join(f"  {s}" if not s.startswith("#") else s for s in lines) + "\n}"
 
 
+def print_runs(t: TracedReduction) -> str:
+    """The loop over short contiguous runs, with lanes in local arrays that g++ keeps in registers."""
+    x, params = storage(t.dtype.compute), _params(t, t.step)
+    lines = [_lanes("acc", k, ty, "out") for k, ty in enumerate(t.accumulators)]
+    lines += [*params, "const int64_t n = runs.n;", "for (int64_t k = 0; k < runs.num_runs; ++k) {"]
+    lines.append(f"  const auto* x = reinterpret_cast<const {x}*>(runs.x + k * runs.run_stride);")
+    lines += [f"  {storage(ty)} a{k}[kRunLanes];" for k, ty in enumerate(t.accumulators)]
+    fills = [f"a{k}[j] = {constant(n.type, n.attr)};" for k, n in enumerate(t.identity)]
+    lines += [f"  for (int j = 0; j < kRunLanes; ++j) {{ {' '.join(fills)} }}", "  int64_t r = 0;"]
+    step = _run_step(t)
+    count = [f"    {_count(t, 'r / kRunLanes + 1')}"] if t.record.is_counted else []
+    lines += ["  for (; r + kRunLanes <= n; r += kRunLanes) {", *count]
+    # Unrolled before it is vectorised, a loop with a choice in it stays scalar.
+    lines += ["#pragma GCC unroll 1", "#pragma GCC ivdep"]
+    lines += ["    for (int j = 0; j < kRunLanes; ++j) {", *step, "    }", "  }"]
+    lines += ["  {", *count, "    for (int j = 0; r + j < n; ++j) {", *step, "    }", "  }"]
+    lines += ["#pragma GCC unroll 4", "  for (int width = kRunLanes / 2; width > 0; width /= 2) {", "#pragma GCC ivdep"]
+    lines += ["    for (int j = 0; j < width; ++j) {", *(f"      {s}" for s in _fold(t)), "    }", "  }"]
+    lines += [f"  out{k}[k] = a{k}[0];" for k in range(len(t.accumulators))]
+    lines.append("}")
+    head = f"(char* const* acc, const ReduceRuns& runs, {_argument('const Param*', 'params', lines)})"
+    return head + " {\n" + "\n".join(f"  {s}" if not s.startswith("#") else s for s in lines) + "\n}"
+
+
+def _run_step(t: TracedReduction) -> list[str]:
+    lines = _loads(t, "a", used=_used(t.step))
+    lines.append(f"const {t.dtype.compute.cpp} x_ = x[r + j]{' != 0' if t.dtype.compute.is_bool else ''};")
+    if t.record.is_indexed:
+        lines.append("const int64_t index_ = (r + j) * runs.index_step;")
+    leaves = _leaves(t, t.step)
+    for node in topological(list(t.step)):
+        if node.op == "input" and isinstance(node.attr, Leaf) and node.attr.name in ("x", "n", "index"):
+            leaves[id(node)] = f"{node.attr.name}_"
+    return [f"      {s}" for s in lines + _assign(t.step, "a", leaves)]
+
+
+def _fold(t: TracedReduction) -> list[str]:
+    loads = [
+        f"const {ty.cpp} {name}{k}_ = a{k}[j{offset}]{' != 0' if ty.is_bool else ''};"
+        for name, offset in (("a", ""), ("b", " + width"))
+        for k, ty in enumerate(t.accumulators)
+    ]
+    return loads + _assign(t.merge, "a", _leaves(t, t.merge))
+
+
+def _count(t: TracedReduction, expression: str) -> str:
+    real = t.accumulators[0].real.cpp
+    return f"const {real} n_ = static_cast<{real}>({expression});"
+
+
 def _row_loop(t: TracedReduction, count: int) -> list[str]:
     x = storage(t.dtype.compute)
     lines = [f"for (; r + {count} <= num_rows; r += {count}) {{"]
@@ -60,9 +110,7 @@ def _row_loop(t: TracedReduction, count: int) -> list[str]:
         for u in range(count)
     ]
     if t.record.is_counted:
-        lines.append(
-            f"  const {t.accumulators[0].real.cpp} n_ = static_cast<{t.accumulators[0].real.cpp}>(rows.count + r + 1);"
-        )
+        lines.append(f"  {_count(t, 'rows.count + r + 1')}")
     if t.record.is_indexed:
         lines.append("  const int64_t row_index = rows.index + r * rows.row_step;")
     lines += ["#pragma GCC ivdep", "  for (int64_t j = 0; j < width; ++j) {"]
