@@ -72,17 +72,37 @@ FL_VM Real<T> mish(T x) {
   return x * tanh(log1p(exp(x)));
 }
 
+namespace detail {
+
+// Standard normal distribution function. Its tail is half of e^log(erfc), so that it keeps its digits where 1 + erf has
+// none left; from -13.1 on it is 0.
+FL_VM float normal_cdf(float x) {
+  const float a = abs(x) * 0.70710678118654752440f;
+  const float t = a > 9.2f ? 9.2f : a;
+  const float u = t - 7.0f;
+  const float far = horner(u, -2.52819967f, -0.139810845f, 0.00958295725f, -0.00097323372f, 9.88678148e-05f,
+                           -6.12785527e-07f);  // erf_far_f
+  const float half_erfc = 0.5f * exp_normal(t < 4.2f ? log_erfc(t) : fma_(-t, t, far));
+  const float y = x * 0.70710678118654752440f;
+  const float half = 0.5f * y;
+  const float centre = fma_(erf_small(y * y), half, half) + 0.5f;
+  const float tail = x < 0.0f ? (x < -13.1f ? 0.0f : half_erfc) : 1.0f - half_erfc;
+  return a < 0.921875f ? centre : (x != x ? x : tail);
+}
+FL_VM double normal_cdf(double x) { return 0.5 * (1.0 + erf(x * 0.70710678118654752440)); }
+
+}  // namespace detail
+
 /// x Phi(x), Phi the standard normal distribution function.
 template <typename T>
 FL_VM Real<T> gelu(T x) {
-  return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752440)));
+  return x * detail::normal_cdf(x);
 }
 /// d/dx gelu(x) = Phi(x) + x phi(x).
 template <typename T>
 FL_VM Real<T> gelu_grad(T x) {
-  const T cdf = T(0.5) * (T(1) + erf(x * T(0.70710678118654752440)));
   const T pdf = exp(T(-0.5) * x * x) * T(0.39894228040143267794);
-  return cdf + x * pdf;
+  return fma_(x, pdf, detail::normal_cdf(x));
 }
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 template <typename T>

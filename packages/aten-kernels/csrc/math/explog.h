@@ -247,17 +247,43 @@ FL_VM double log10(double x) {
   return detail::log_special(x, fma_(k, 0.30102999566395283, hi + fma_(k, 2.8363394551044964e-14, lo)));
 }
 
-/// log(1 + x).
-FL_VM double log1p(double x) {
-  const double u = 1.0 + x;
-  // What the addition lost, relative to u; first order is enough.
-  const double c = (abs(x) < 1.0 ? x - (u - 1.0) : 1.0 - (u - x)) / u;
-  const auto [k, f] = detail::log_reduce(u);
-  const double t = fma_(k, detail::kLn2Lo<double>, detail::log_tail(f) + c);
-  const double y = detail::log_special(u, fma_(k, detail::kLn2Hi<double>, f + t));
-  return abs(x) < 1.1102230246251565e-16 ? x : y;
+namespace detail {
+
+// 1 + x = 2^k (1 + f + lo): x 2^-k and 2^-k - 1 are exact, where 1 + x is not. For x > -1, finite.
+// The power of two is made four times as large, since k may be the largest exponent.
+template <typename T>
+struct Log1pReduced {
+  T k, f, lo;
+};
+FL_VM Log1pReduced<float> log1p_reduce(float x) {
+  const uint32_t e = (static_cast<uint32_t>(bits(1.0f + x)) - 0x3f3504f3u) & 0xff800000u;
+  const float k = static_cast<float>(static_cast<int32_t>(e)) * 1.1920928955078125e-07f;  // 2^-23
+  const float s = from_bits(static_cast<int32_t>(0x40800000u - e));
+  const float a = fma_(s, 0.25f, -1.0f), b = x * 0.25f * s;
+  const float f = a + b;
+  return {k, f, b - (f - a)};
 }
-FL_VM float pow(float x, float y) { return std::pow(x, y); }
+FL_VM Log1pReduced<double> log1p_reduce(double x) {
+  const uint64_t u = static_cast<uint64_t>(bits(1.0 + x));
+  const uint64_t biased = (u - 0x3fe6a09e667f3bcdu + 0x3ff0000000000000u) >> 52;
+  const double k = from_bits(static_cast<int64_t>(biased | 0x4330000000000000u)) - 4503599627371519.0;
+  const double s = from_bits(static_cast<int64_t>((2048 - biased) << 52));
+  const double a = fma_(s, 0.25, -1.0), b = x * 0.25 * s;
+  const double f = a + b;
+  return {k, f, b - (f - a)};
+}
+
+}  // namespace detail
+
+/// log(1 + x).
+template <typename T>
+FL_VM Real<T> log1p(T x) {
+  const auto [k, f, lo] = detail::log1p_reduce(x);
+  const T t = fma_(k, detail::kLn2Lo<T>, detail::log_tail(f) + lo);
+  const T y = detail::log_special(T(1) + x, fma_(k, detail::kLn2Hi<T>, f + t));
+  return abs(x) < std::numeric_limits<T>::epsilon() / 4 ? x : y;
+}
+
 FL_VM double pow(double x, double y) { return std::pow(x, y); }
 
 FL_VM_END

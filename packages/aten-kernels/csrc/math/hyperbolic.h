@@ -50,13 +50,6 @@ FL_VM double tanh(double x) {
   return copysign(m / fma_(2.0, t, m), x);
 }
 
-/// log(1 + x).
-FL_VM float log1p(float x) {
-  const float y = static_cast<float>(detail::log_mid(1.0 + static_cast<double>(x)));
-  const float s = x == -1.0f ? -kInf<float> : (x < -1.0f ? kNaN<float> : x);  // also tiny x, inf and NaN
-  return (x > -1.0f) & (x < kInf<float>) & (abs(x) > 1e-8f) ? y : s;
-}
-
 FL_VM float asinh(float x) {
   const double a = abs(static_cast<double>(x));
   const double s = a * a;
@@ -77,8 +70,24 @@ FL_VM float atanh(float x) {
   const double r = a < 0.00390625 ? small : (a < 1.0 ? y : (a == 1.0 ? kInf<double> : kNaN<double>));
   return copysign(static_cast<float>(r), x);
 }
-FL_VM double asinh(double x) { return std::asinh(x); }
-FL_VM double acosh(double x) { return std::acosh(x); }
-FL_VM double atanh(double x) { return std::atanh(x); }
+// log1p(a + a^2 / (1 + sqrt(1 + a^2))); from 2^60 on log(2a).
+FL_VM double asinh(double x) {
+  const double a = abs(x);
+  const bool big = a > 0x1p60;
+  const double s = a * a;
+  const double y = log1p(big ? a : a + s / (1.0 + sqrt(1.0 + s)));
+  return copysign(big ? y + 0.69314718055994530942 : y, x);
+}
+// log1p(t + sqrt(2t + t^2)) with t = x - 1.
+FL_VM double acosh(double x) {
+  const double t = x - 1.0;
+  const bool big = x > 0x1p60;
+  const double y = log1p(big ? x : t + sqrt(fma_(t, t, 2.0 * t)));
+  return x >= 1.0 ? (big ? y + 0.69314718055994530942 : y) : kNaN<double>;
+}
+FL_VM double atanh(double x) {
+  const double a = abs(x);
+  return copysign(0.5 * log1p(2.0 * a / (1.0 - a)), x);
+}
 
 FL_VM_END

@@ -47,22 +47,33 @@ FL_VM double atan_mid(double q) {
                     0.034209734850338132, -0.016111772779624632, 0.0048509714725299899, -0.00068479913722126098);
 }
 
-// asin(a) for a in [0, 1/2], from a and z = a^2.
-FL_VM double asin_mid(double a, double z) {
-  return fma_(horner(z, 0.16666667180250191, 0.074999488983041512, 0.044659971981446347, 0.030112527379194145,
-                     0.024604701558829434, 0.0075094987268676701, 0.034646306509838048) * z,
-              a, a);
-}
-
 // erfc(a) e^(a^2) for a in [0, 10.5].
 FL_VM double erfcx_mid(double a) {
-  const double t = (a - 2.0) / (a + 2.0);
-  return horner(t, 0.25539567631970778, -0.42718584764545786, 0.24165819322708432, -0.078978568940605912,
-                0.0037329122979446504, 0.0069972885435702053, -0.00084732019543266586, -0.00098092313048883271,
-                4.4492384200122116e-05, 0.00017125422873235418, 2.4554109454348155e-05, -2.3318568518623538e-05,
-                -8.8817892227030085e-06, -2.5818870393145706e-07);
+  const double p = horner(a, 55.66307042718881, 80.01682839244492, 55.93046240067456, 22.537747702477287,
+                          5.21178835440853, 0.5641889226202492);
+  const double q = horner(a, 55.66307043199561, 142.82587678919168, 161.42915018207245, 103.7377383559547,
+                          40.44831933412222, 9.237598064970555, 1.0);
+  return p / q;
 }
 
 }  // namespace detail
+
+/// x^y, as C99's powf at every special value.
+FL_VM float pow(float x, float y) {
+  const double a = abs(static_cast<double>(x));
+  double l = detail::log_mid(a);
+  l = a == 0.0 ? -kInf<double> : l;
+  l = a < kInf<double> ? l : a;
+  double p = y * l;
+  p = p < -200.0 ? -200.0 : p;
+  p = p > 200.0 ? 200.0 : p;
+  const float r = static_cast<float>(detail::exp_mid(p));
+  const bool integer = y == __builtin_truncf(y);
+  const bool odd = integer & (0.5f * y != __builtin_truncf(0.5f * y));
+  const float s = signbit(x) & odd ? -r : r;
+  const bool undefined = (x < 0.0f) & (x > -kInf<float>) & !integer & (y == y);
+  const bool one = (x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & (abs(y) == kInf<float>));
+  return one ? 1.0f : (undefined ? kNaN<float> : s);
+}
 
 FL_VM_END

@@ -36,8 +36,25 @@ template <typename T>
 T ref_silu(T x) { return x == -INFINITY ? NAN : x * ref_sigmoid(x); }
 template <typename T>
 T ref_logsigmoid(T x) { return x < 0 ? x - std::log1p(std::exp(x)) : 0 - std::log1p(std::exp(-x)); }
+// Newton's method on the better conditioned of erf and erfc.
 template <typename T>
-T ref_log10(T x) { return std::log10(x); }
+T ref_erfinv(T x) {
+  const T a = std::fabs(x);
+  if (!(a < 1)) return a == 1 ? std::copysign(T(INFINITY), x) : T(NAN);
+  T y = vm::erfinv(static_cast<double>(a));
+  for (int i = 0; i < 3 && a > 0; ++i) {
+    const T slope = T(1.1283791670955125738961589031215L) * std::exp(-y * y);
+    y -= (a < T(0.5) ? std::erf(y) - a : (1 - a) - std::erfc(y)) / slope;
+  }
+  return std::copysign(y, x);
+}
+template <typename T>
+T ref_erfcx(T x) {
+  if (x < 30) return std::exp(static_cast<long double>(x) * x) * std::erfc(static_cast<long double>(x));
+  const T z = 1 / (x * x);
+  return T(0.56418958354775628694807945156077L) / x *
+         (1 - z / 2 * (1 - z * T(1.5) * (1 - z * T(2.5) * (1 - z * T(3.5) * (1 - z * T(4.5) * (1 - z * T(5.5) * (1 - z * T(6.5))))))));
+}
 
 // name, reference, bar for f32, bar for f64
 #define FL_CASES(_)                        \
@@ -63,10 +80,12 @@ T ref_log10(T x) { return std::log10(x); }
   _(acos, std::acos, 1.5, 2)               \
   _(atan, std::atan, 1.5, 2)               \
   _(erf, std::erf, 1.5, 2)                 \
-  _(erfc, std::erfc, 1.5, 2)               \
+  _(erfc, std::erfc, 1.5, 2.5)             \
   _(sigmoid, ref_sigmoid, 1.5, 2)          \
   _(silu, ref_silu, 2, 3)                  \
-  _(logsigmoid, ref_logsigmoid, 1.5, 2)    
+  _(logsigmoid, ref_logsigmoid, 1.5, 2)    \
+  _(erfinv, ref_erfinv, 3, 6)              \
+  _(erfcx, ref_erfcx, 1.5, 10)
 
 #define FL_MAKE(NAME, REF, BAR32, BAR64)                                          \
   namespace f32 {                                                                 \
