@@ -79,3 +79,19 @@ def test_importing_nn_loads_no_heavy_modules():
     assert "flambeau.nn" in loaded
     heavy = {"numpy", "typing", "dataclasses", "inspect", "enum", "json", "pickle", "multiprocessing"}
     assert not loaded & heavy
+
+
+def test_lazy_tables_say_what_the_files_hold():
+    import importlib
+
+    from flambeau.nn import functional, modules
+
+    for file, names in modules._FILES.items():
+        loaded = importlib.import_module(f"flambeau.nn.modules.{file}")
+        assert set(names) <= set(loaded.__all__), file
+        assert all(modules._WHERE[name] for name in loaded.__all__), file
+    for file, names in functional._FILES.items():
+        loaded = importlib.import_module(f"flambeau.nn.functional.{file}")
+        assert all(hasattr(loaded, name) for name in names), file
+        public = {n for n, v in vars(loaded).items() if inspect.isfunction(v) and v.__module__ == loaded.__name__}
+        assert {n for n in public if not n.startswith("_")} - set(names) <= {"reduced"}, file

@@ -231,8 +231,8 @@ def test_masks_hide_positions():
         close(m(x, x, x, attn_mask=causal, **kwargs)[0], expected.transpose(1, 0, 2), 1e-4)
     hidden = fl.tensor([[False, False, True], [False, False, False]])
     _, w = m(x, x, x, key_padding_mask=hidden)
-    assert float(w[0, :, 2].abs().max()) == 0
-    assert float(w[1, :, 2].abs().min()) > 0
+    assert w[0, :, 2].abs().max().item() == 0
+    assert w[1, :, 2].abs().min().item() > 0
 
 
 def test_other_sizes_of_key_and_value():

@@ -1,137 +1,187 @@
 """Functions of the layers, by family.
 
-What is an operator as it stands (`conv2d`, `linear`, `gelu`, ...) is that operator, looked up
-when it is first used; the rest are thin functions over operators in the files of this folder.
+What is an operator as it stands (`conv2d`, `linear`, `gelu`, ...) is that operator; the rest are
+thin functions over operators in the files of this folder. Both are looked up when first used.
 """
 
 from __future__ import annotations
 
+import importlib
+
 import flambeau as torch
-from flambeau.nn import _reduction as _Reduction  # noqa: F401
-from flambeau.nn.functional._activation import (
-    celu,
-    elu,
-    glu,
-    gumbel_softmax,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    log_softmax,
-    mish,
-    relu,
-    relu6,
-    rrelu,
-    selu,
-    sigmoid,
-    silu,
-    softmax,
-    softmin,
-    softsign,
-    tanh,
-    tanhshrink,
-    threshold,
-)
-from flambeau.nn.functional._attention import (  # noqa: F401
-    _canonical_mask,
-    _in_projection,
-    _in_projection_packed,
-    _mha_shape_check,
-    _none_or_dtype,
-    multi_head_attention_forward,
-)
-from flambeau.nn.functional._class_loss import (
-    cross_entropy,
-    ctc_loss,
-    linear_cross_entropy,
-    multi_margin_loss,
-    multilabel_margin_loss,
-    multilabel_soft_margin_loss,
-    nll_loss,
-)
-from flambeau.nn.functional._dropout import (
-    alpha_dropout,
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    feature_alpha_dropout,
-)
-from flambeau.nn.functional._embedding import embedding, embedding_bag
-from flambeau.nn.functional._loss import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    gaussian_nll_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    poisson_nll_loss,
-    smooth_l1_loss,
-    soft_margin_loss,
-)
-from flambeau.nn.functional._metric_loss import (
-    cosine_embedding_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    triplet_margin_loss,
-    triplet_margin_with_distance_loss,
-)
-from flambeau.nn.functional._normalization import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    local_response_norm,
-    normalize,
-    rms_norm,
-)
-from flambeau.nn.functional._padding import pad
-from flambeau.nn.functional._pooling import (
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool1d_with_indices,
-    adaptive_max_pool2d,
-    adaptive_max_pool2d_with_indices,
-    adaptive_max_pool3d,
-    adaptive_max_pool3d_with_indices,
-    fractional_max_pool2d,
-    fractional_max_pool2d_with_indices,
-    fractional_max_pool3d,
-    fractional_max_pool3d_with_indices,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-    max_pool1d,
-    max_pool1d_with_indices,
-    max_pool2d,
-    max_pool2d_with_indices,
-    max_pool3d,
-    max_pool3d_with_indices,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-)
-from flambeau.nn.functional._vision import (
-    GRID_SAMPLE_INTERPOLATION_MODES,
-    GRID_SAMPLE_PADDING_MODES,
-    affine_grid,
-    fold,
-    grid_sample,
-    interpolate,
-    unfold,
-    upsample,
-    upsample_bilinear,
-    upsample_nearest,
-)
-from flambeau.nn.modules.utils import _list_with_default, _pair, _single, _triple  # noqa: F401
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-Tensor = torch.Tensor
+    from flambeau.nn.functional._activation import (
+        celu,
+        elu,
+        glu,
+        gumbel_softmax,
+        hardsigmoid,
+        hardswish,
+        hardtanh,
+        leaky_relu,
+        log_softmax,
+        mish,
+        relu,
+        relu6,
+        rrelu,
+        selu,
+        sigmoid,
+        silu,
+        softmax,
+        softmin,
+        softsign,
+        tanh,
+        tanhshrink,
+        threshold,
+    )
+    from flambeau.nn.functional._attention import (
+        _canonical_mask,
+        _in_projection,
+        _in_projection_packed,
+        _mha_shape_check,
+        _none_or_dtype,
+        multi_head_attention_forward,
+    )
+    from flambeau.nn.functional._class_loss import (
+        cross_entropy,
+        ctc_loss,
+        linear_cross_entropy,
+        multi_margin_loss,
+        multilabel_margin_loss,
+        multilabel_soft_margin_loss,
+        nll_loss,
+    )
+    from flambeau.nn.functional._dropout import (
+        alpha_dropout,
+        dropout,
+        dropout1d,
+        dropout2d,
+        dropout3d,
+        feature_alpha_dropout,
+    )
+    from flambeau.nn.functional._embedding import (
+        embedding,
+        embedding_bag,
+    )
+    from flambeau.nn.functional._loss import (
+        binary_cross_entropy,
+        binary_cross_entropy_with_logits,
+        gaussian_nll_loss,
+        huber_loss,
+        kl_div,
+        l1_loss,
+        mse_loss,
+        poisson_nll_loss,
+        smooth_l1_loss,
+        soft_margin_loss,
+    )
+    from flambeau.nn.functional._metric_loss import (
+        cosine_embedding_loss,
+        hinge_embedding_loss,
+        margin_ranking_loss,
+        triplet_margin_loss,
+        triplet_margin_with_distance_loss,
+    )
+    from flambeau.nn.functional._normalization import (
+        batch_norm,
+        group_norm,
+        instance_norm,
+        layer_norm,
+        local_response_norm,
+        normalize,
+        rms_norm,
+    )
+    from flambeau.nn.functional._padding import (
+        pad,
+    )
+    from flambeau.nn.functional._pooling import (
+        adaptive_avg_pool2d,
+        adaptive_avg_pool3d,
+        adaptive_max_pool1d,
+        adaptive_max_pool1d_with_indices,
+        adaptive_max_pool2d,
+        adaptive_max_pool2d_with_indices,
+        adaptive_max_pool3d,
+        adaptive_max_pool3d_with_indices,
+        fractional_max_pool2d,
+        fractional_max_pool2d_with_indices,
+        fractional_max_pool3d,
+        fractional_max_pool3d_with_indices,
+        lp_pool1d,
+        lp_pool2d,
+        lp_pool3d,
+        max_pool1d,
+        max_pool1d_with_indices,
+        max_pool2d,
+        max_pool2d_with_indices,
+        max_pool3d,
+        max_pool3d_with_indices,
+        max_unpool1d,
+        max_unpool2d,
+        max_unpool3d,
+    )
+    from flambeau.nn.functional._vision import (
+        GRID_SAMPLE_INTERPOLATION_MODES,
+        GRID_SAMPLE_PADDING_MODES,
+        affine_grid,
+        fold,
+        grid_sample,
+        interpolate,
+        unfold,
+        upsample,
+        upsample_bilinear,
+        upsample_nearest,
+    )
+
+# File -> what it brings.
+_FILES: dict[str, tuple[str, ...]] = {
+    "_activation": (
+        "celu", "elu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+        "log_softmax", "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmax", "softmin",
+        "softsign", "tanh", "tanhshrink", "threshold",
+    ),
+    "_attention": (
+        "_canonical_mask", "_in_projection", "_in_projection_packed", "_mha_shape_check", "_none_or_dtype",
+        "multi_head_attention_forward",
+    ),
+    "_class_loss": (
+        "cross_entropy", "ctc_loss", "linear_cross_entropy", "multi_margin_loss", "multilabel_margin_loss",
+        "multilabel_soft_margin_loss", "nll_loss",
+    ),
+    "_dropout": ("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"),
+    "_embedding": ("embedding", "embedding_bag"),
+    "_loss": (
+        "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss",
+        "kl_div", "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss",
+    ),
+    "_metric_loss": (
+        "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "triplet_margin_loss",
+        "triplet_margin_with_distance_loss",
+    ),
+    "_normalization": (
+        "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
+        "rms_norm",
+    ),
+    "_padding": ("pad",),
+    "_pooling": (
+        "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+        "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+        "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "fractional_max_pool2d",
+        "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
+        "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
+        "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d",
+        "max_unpool3d",
+    ),
+    "_vision": (
+        "GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "fold", "grid_sample",
+        "interpolate", "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
+    ),
+}  # fmt: skip
+_WHERE = {name: file for file, names in _FILES.items() for name in names}
 
 # Functions that are operators: name here -> name in `flambeau`, or after "nn." in
 # `flambeau._C._nn`.
@@ -174,150 +224,35 @@ _OPERATORS = {
     "threshold_": "threshold_",
 }
 
-__all__ = [
-    "GRID_SAMPLE_INTERPOLATION_MODES",
-    "GRID_SAMPLE_PADDING_MODES",
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
-    "affine_grid",
-    "alpha_dropout",
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "batch_norm",
-    "bilinear",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
-    "celu_",
-    "channel_shuffle",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_tbc",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "ctc_loss",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "elu",
-    "elu_",
-    "embedding",
-    "embedding_bag",
-    "feature_alpha_dropout",
-    "fold",
-    "fractional_max_pool2d",
-    "fractional_max_pool2d_with_indices",
-    "fractional_max_pool3d",
-    "fractional_max_pool3d_with_indices",
-    "gaussian_nll_loss",
-    "gelu",
-    "glu",
-    "grid_sample",
-    "group_norm",
-    "gumbel_softmax",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "hardtanh_",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "instance_norm",
-    "interpolate",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
-    "leaky_relu",
-    "leaky_relu_",
-    "linear",
-    "linear_cross_entropy",
-    "local_response_norm",
-    "log_softmax",
-    "logsigmoid",
-    "lp_pool1d",
-    "lp_pool2d",
-    "lp_pool3d",
-    "margin_ranking_loss",
-    "max_pool1d",
-    "max_pool1d_with_indices",
-    "max_pool2d",
-    "max_pool2d_with_indices",
-    "max_pool3d",
-    "max_pool3d_with_indices",
-    "max_unpool1d",
-    "max_unpool2d",
-    "max_unpool3d",
-    "mish",
-    "mse_loss",
-    "multi_head_attention_forward",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "native_channel_shuffle",
-    "nll_loss",
-    "normalize",
-    "one_hot",
-    "pad",
-    "pairwise_distance",
-    "pdist",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "poisson_nll_loss",
-    "prelu",
-    "relu",
-    "relu6",
-    "relu_",
-    "rms_norm",
-    "rrelu",
-    "rrelu_",
-    "scaled_dot_product_attention",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "tanh",
-    "tanhshrink",
-    "threshold",
-    "threshold_",
-    "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
-    "unfold",
-    "upsample",
-    "upsample_bilinear",
-    "upsample_nearest",
-]
+# Names that programs take from here though they live elsewhere.
+_ELSEWHERE = {
+    "Tensor": "flambeau:Tensor",
+    "_Reduction": "flambeau.nn:_reduction",
+    "_list_with_default": "flambeau.nn.modules.utils:_list_with_default",
+    "_pair": "flambeau.nn.modules.utils:_pair",
+    "_single": "flambeau.nn.modules.utils:_single",
+    "_triple": "flambeau.nn.modules.utils:_triple",
+    "grad": "flambeau.nn:grad",
+}
+
+__all__ = sorted({*_OPERATORS, *(name for name in _WHERE if not name.startswith("_"))})
 
 
 def __getattr__(name: str) -> Any:
-    path = _OPERATORS.get(name)
-    if path is None:
+    if name in _WHERE:
+        value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    elif name in _OPERATORS:
+        path = _OPERATORS[name]
+        owner = torch._C._nn if path.startswith("nn.") else torch
+        value = getattr(owner, path.removeprefix("nn."))
+    elif name in _ELSEWHERE:
+        module, _, attribute = _ELSEWHERE[name].partition(":")
+        value = getattr(importlib.import_module(module), attribute)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    owner = torch._C._nn if path.startswith("nn.") else torch
-    function = getattr(owner, path.removeprefix("nn."))
-    globals()[name] = function
-    return function
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_OPERATORS})
+    return sorted({*globals(), *__all__})
