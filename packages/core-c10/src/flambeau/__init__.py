@@ -19,7 +19,7 @@ from flambeau.version import __version__  # noqa: E402
 _load_layers()
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str):  # no return type, so that checkers take lazy names as Any
     value = _resolve(name)
     globals()[name] = value
     return value

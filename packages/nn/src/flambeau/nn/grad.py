@@ -22,6 +22,7 @@ def _backward(
     padding: Any,
     dilation: Any,
     groups: int,
+    *,
     mask: tuple[bool, bool, bool],
 ) -> Any:
     n = len(expand(0))
@@ -41,18 +42,36 @@ def _backward(
 
 
 def _by_input(
-    expand: Callable[[Any], tuple], size: Sequence[int], weight: Tensor, grad_output: Tensor, *rest: Any
+    expand: Callable[[Any], tuple],
+    size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Tensor:
     # Only the input's shape matters; nothing is read from it.
     input = grad_output.new_empty(1).expand(size)
-    return _backward(grad_output, input, weight, expand, *rest, (True, False, False))[0]
+    return _backward(grad_output, input, weight, expand, stride, padding, dilation, groups, mask=(True, False, False))[
+        0
+    ]
 
 
 def _by_weight(
-    expand: Callable[[Any], tuple], input: Tensor, size: Sequence[int], grad_output: Tensor, *rest: Any
+    expand: Callable[[Any], tuple],
+    input: Tensor,
+    size: Sequence[int],
+    grad_output: Tensor,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Tensor:
     weight = grad_output.new_empty(1).expand(size)
-    return _backward(grad_output, input, weight, expand, *rest, (False, True, False))[1]
+    return _backward(grad_output, input, weight, expand, stride, padding, dilation, groups, mask=(False, True, False))[
+        1
+    ]
 
 
 def conv1d_input(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 
 import flambeau as torch
+from flambeau import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-Tensor = torch.Tensor
 _disabled_torch_function_impl = torch._C._disabled_torch_function_impl
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-class _ParameterMeta(type(Tensor)):
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
     # A tensor of another subclass that wears the mark counts as a parameter, so that tensor
     # subclasses survive `Parameter(t)`.
     def __instancecheck__(self, instance: Any) -> bool:
@@ -70,7 +70,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
         state = _extra_state(self)
         # The third place is where torch keeps backward hooks; they are never saved.
-        args = (self.data, self.requires_grad, OrderedDict())
+        args: tuple = (self.data, self.requires_grad, OrderedDict())
         if not state:
             return (_utils._rebuild_parameter, args)
         return (_utils._rebuild_parameter_with_state, (*args, state))
@@ -126,7 +126,7 @@ class UninitializedTensorMixin:
         ("data", "device", "dtype", "grad", "grad_fn", "is_leaf", "layout", "requires_grad")
     )
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become an ordinary parameter (or buffer) of the given shape, not initialised.
 
         Device and dtype default to the ones given at creation. The object stays the same one,
@@ -160,14 +160,14 @@ class UninitializedTensorMixin:
         return (type(self), (self.requires_grad,))
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+    def __torch_function__(cls: Any, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
         owner = getattr(getattr(func, "__self__", None), "__name__", "")
         # Attributes arrive as a getter `__get__` bound to a descriptor of that name.
         if name in cls._allowed_methods or (name == "__get__" and owner in cls._allowed_attributes):
-            return super().__torch_function__(func, types, args, {} if kwargs is None else kwargs)
+            return super().__torch_function__(func, types, args, {} if kwargs is None else kwargs)  # type: ignore[misc]
         if name in ("__get__", "__set__"):
-            return super().__torch_function__(func, types, args, {} if kwargs is None else kwargs)
+            return super().__torch_function__(func, types, args, {} if kwargs is None else kwargs)  # type: ignore[misc]
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you "
             "are using a `LazyModule` or explicitly manipulating "
@@ -202,7 +202,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return copied
 
 
-class _BufferMeta(type(Tensor)):
+class _BufferMeta(type(Tensor)):  # type: ignore[misc]
     def __instancecheck__(self, instance: Any) -> bool:
         if type.__instancecheck__(self, instance):
             return True

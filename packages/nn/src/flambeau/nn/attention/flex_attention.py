@@ -75,11 +75,10 @@ def and_masks(*mask_mods: Callable) -> Callable:
     return _combined("and_mask", mask_mods, lambda a, b: a & b, True)
 
 
-def _positions(b: int, h: int, q: int, kv: int, device: Any) -> tuple[Tensor, ...]:
+def _positions(shape: tuple[int, ...], device: Any) -> tuple[Tensor, ...]:
     """Index tensors (B, 1, 1, 1), (1, H, 1, 1), (1, 1, Q, 1), (1, 1, 1, KV)."""
     return tuple(
-        torch.arange(n, device=device).view([-1 if i == d else 1 for i in range(4)])
-        for d, n in enumerate((b, h, q, kv))
+        torch.arange(n, device=device).view([-1 if i == d else 1 for i in range(4)]) for d, n in enumerate(shape)
     )
 
 
@@ -94,7 +93,7 @@ def create_mask(
 ) -> Tensor:
     """The bool mask (B, H, Q_LEN, KV_LEN) of a mask_mod `mod_fn(b, h, q_idx, kv_idx)`."""
     shape = (B or 1, H or 1, Q_LEN, KV_LEN)
-    return mod_fn(*_positions(*shape, device)).expand(shape)
+    return mod_fn(*_positions(shape, device)).expand(shape)
 
 
 class BlockMask:
@@ -153,7 +152,7 @@ def create_block_mask(
     **kwargs: Any,
 ) -> BlockMask:
     """The BlockMask of a mask_mod; B and H may be None where it does not depend on them."""
-    block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else tuple(BLOCK_SIZE)
+    block = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else (BLOCK_SIZE[0], BLOCK_SIZE[1])
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     q_blocks, kv_blocks = -(-Q_LEN // block[0]), -(-KV_LEN // block[1])
     extra = (0, kv_blocks * block[1] - KV_LEN, 0, q_blocks * block[0] - Q_LEN)
@@ -201,7 +200,7 @@ def flex_attention(
         )
     scale = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
     scores = torch.matmul(query, key.transpose(-2, -1)) * scale
-    where = _positions(*scores.shape, query.device)
+    where = _positions(tuple(scores.shape), query.device)
     if score_mod is not None:
         scores = score_mod(scores, *where)
     if block_mask is not None:

@@ -58,7 +58,8 @@ class Weights:
 
     def __init__(self, params: Sequence[Tensor], bias: bool, projected: bool) -> None:
         self.w_ih, self.w_hh = params[0], params[1]
-        self.b_ih, self.b_hh = (params[2], params[3]) if bias else (None, None)
+        self.b_ih: Tensor | None = params[2] if bias else None
+        self.b_hh: Tensor | None = params[3] if bias else None
         self.w_hr = params[-1] if projected else None
 
 
@@ -80,7 +81,7 @@ def _run(
     sizes = [s.shape[0] for s in steps]
     batch = sizes[0]
     n = sizes[-1] if reverse else batch
-    waiting = tuple(s.narrow(0, n, batch - n) for s in state) if reverse and n < batch else None
+    waiting = tuple(s.narrow(0, n, batch - n) for s in state)
     state = tuple(s.narrow(0, 0, n) for s in state) if n < batch else state
     ended: list[tuple] = []
     outputs: list[Tensor] = []

@@ -35,7 +35,7 @@ def _tap_class() -> type:
 
     class BackwardHookFunction(Function):
         @staticmethod
-        def forward(ctx, on_grad, materialize, *tensors):
+        def forward(ctx: Any, on_grad: Callable, materialize: bool, *tensors: Any) -> tuple:
             ctx.on_grad = on_grad
             ctx.set_materialize_grads(materialize)
             # Fresh views, so that the caller's own tensors keep their place in the graph.
@@ -44,7 +44,7 @@ def _tap_class() -> type:
             return outs
 
         @staticmethod
-        def backward(ctx, *grads):
+        def backward(ctx: Any, *grads: Any) -> tuple:
             return (None, None, *ctx.on_grad(grads))
 
     _Tap = BackwardHookFunction

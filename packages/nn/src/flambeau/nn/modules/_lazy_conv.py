@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 class _LazyConv(LazyModuleMixin):
+    bias: Any
+
     def _make_lazy(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
@@ -30,7 +32,7 @@ class _LazyConv(LazyModuleMixin):
 
     def reset_parameters(self: Any) -> None:
         if not self.has_uninitialized_params() and self.in_channels != 0:
-            super().reset_parameters()
+            super().reset_parameters()  # type: ignore[misc]
 
     def initialize_parameters(self: Any, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Take the shapes from `input` and draw the parameters."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-import flambeau as torch
+from flambeau import Tensor
 from flambeau.nn.modules._hooks import RemovableHandle, add_hook
 from flambeau.nn.parameter import Buffer, Parameter
 
@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-Tensor = torch.Tensor
 
 _global_buffer_registration_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_module_registration_hooks: OrderedDict[int, Callable] = OrderedDict()

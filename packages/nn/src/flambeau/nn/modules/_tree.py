@@ -24,7 +24,7 @@ class Tree:
         """Call `fn` on every submodule, children first, and on this module; returns self."""
         for module in self.children():
             module.apply(fn)
-        fn(self)
+        fn(self)  # type: ignore[arg-type]
         return self
 
     def children(self) -> Iterator[Module]:
@@ -62,7 +62,7 @@ class Tree:
             return
         if remove_duplicate:
             memo.add(self)
-        yield prefix, self
+        yield prefix, self  # type: ignore[misc]
         head = prefix + "." if prefix else ""
         for name, module in self._modules.items():
             if module is not None:
@@ -80,7 +80,7 @@ class Tree:
         owners = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else ((prefix, self),)
         for owner_name, owner in owners:
             head = owner_name + "." if owner_name else ""
-            for name, value in get_members_fn(owner):
+            for name, value in get_members_fn(owner):  # type: ignore[arg-type]
                 if value is None or value in seen:
                     continue
                 if remove_duplicate:

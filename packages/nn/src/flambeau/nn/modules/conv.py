@@ -304,6 +304,7 @@ class Conv3d(_ConvNd):
 
 class _ConvTransposeNd(_ConvNd):
     _operator: str
+    padding: tuple[int, ...]
 
     def __init__(
         self,

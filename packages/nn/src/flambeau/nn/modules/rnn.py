@@ -207,7 +207,8 @@ class RNNBase(Module):
         """
         packed = None if isinstance(input, torch.Tensor) else input
         batched = True
-        batch_sizes = sorted_indices = unsorted_indices = None
+        batch_sizes: Any = None
+        sorted_indices = unsorted_indices = None
         if packed is not None:
             input, batch_sizes, sorted_indices, unsorted_indices = packed
         else:

@@ -108,13 +108,13 @@ class Transformer(Module):
         if custom_encoder is not None:
             self.encoder = custom_encoder
         else:
-            layer = TransformerEncoderLayer(*layer_arguments)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm())
+            encoder_layer = TransformerEncoderLayer(*layer_arguments)
+            self.encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm())
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
-            layer = TransformerDecoderLayer(*layer_arguments)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm())
+            decoder_layer = TransformerDecoderLayer(*layer_arguments)
+            self.decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm())
         self._reset_parameters()
         self.d_model = d_model
         self.nhead = nhead
