@@ -1,0 +1,104 @@
+"""Derivatives against finite differences, for every differentiable expression that the oracle compares.
+
+Each expression is evaluated in float64 at its inputs and a little to both sides along a random direction; the difference
+must agree with the gradient that backward gives. One direction per expression finds a wrong formula as surely as all of
+them would, at the cost of two evaluations.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import flambeau as fl
+import numpy as np
+import pytest
+
+ORACLE = Path(__file__).resolve().parents[1] / "oracle"
+sys.path.insert(0, str(ORACLE))
+
+from inputs import Inputs, seed_of, weights_like  # noqa: E402
+
+FAMILIES = ("pointwise", "reduce", "shape", "linalg", "neural")
+STEP = 1e-6
+# float32 inside whatever the inputs are: finite differences of 1e-6 drown in rounding
+COARSE = ("f(", "half()", "bfloat16", "float32", "out=")
+# where the gradient is by definition not that of the expression, or there is none
+EXCEPTIONS = {
+    "fl.unique(t(9))": "not differentiable",
+    "fl.unique(t(9), return_inverse=True, return_counts=True)": "not differentiable",
+    "fl.unique_consecutive(t(9))": "not differentiable",
+    "fl.scatter(t(3, 4), 1, i(4, 3, 1), t(3, 4))": "several sources go to one place: which one stays is not defined",
+    "F.batch_norm(t(4, 3, 5, 2), u(3), p(3), t(3), t(3))": "running statistics get no gradient",
+    "F.embedding(i(7, 5), t(7, 4), padding_idx=2)": "the padding row gets no gradient on purpose",
+    "F.cross_entropy(t(5, 4), i(4, 5), weight=p(4), reduction='none', label_smoothing=0.1)": "weights get no gradient",
+    "F.nll_loss(t(5, 4), i(4, 5), weight=p(4), reduction='sum')": "weights get no gradient",
+    "F.binary_cross_entropy_with_logits(t(5), F.sigmoid(t(5)), pos_weight=p(5))": "pos_weight gets no gradient",
+}
+
+
+class Nudged(Inputs):
+    """The same inputs, each floating one moved by `step` along its own random direction."""
+
+    def __init__(self, step: float, seed: int) -> None:
+        super().__init__(fl, "float64", seed)
+        self.step = step
+        self.directions: list[np.ndarray] = []
+
+    def _leaf(self, numbers: np.ndarray, dtype: str | None = None) -> Any:
+        direction = np.random.default_rng(len(self.directions)).standard_normal(np.shape(numbers))
+        if np.ndim(numbers) > 1 and np.array_equal(numbers, np.swapaxes(numbers, -1, -2)):
+            direction = direction + np.swapaxes(direction, -1, -2)  # stay among the symmetric matrices
+        self.directions.append(direction)
+        return super()._leaf(np.asarray(numbers) + self.step * direction, dtype)
+
+
+def expressions() -> Iterator[str]:
+    for family in FAMILIES:
+        for kinds, expression in importlib.import_module(f"samples.{family}").SAMPLES:
+            coarse = any(word in expression for word in COARSE)
+            if kinds not in "-ib" and not coarse and expression not in EXCEPTIONS:
+                yield expression
+
+
+def tensors_in(value: Any) -> list[fl.Tensor]:
+    if isinstance(value, list | tuple):
+        return [t for v in value for t in tensors_in(v)]
+    return [value] if isinstance(value, fl.Tensor) else []
+
+
+def weighted_sum(expression: str, step: float) -> tuple[Any, Nudged]:
+    """sum(weights * results) as a tensor, or None without differentiable results."""
+    inputs = Nudged(step, seed_of(expression))
+    total = None
+    for result in tensors_in(eval(expression, inputs.names())):
+        if result.requires_grad and result.numel():
+            weights = fl.from_numpy(weights_like(tuple(result.shape))).to(result.dtype)
+            part = (result * weights).sum()
+            total = part if total is None else total + part
+    return total, inputs
+
+
+@pytest.mark.parametrize("expression", list(expressions()))
+def test_backward_agrees_with_finite_differences(expression: str) -> None:
+    try:
+        total, inputs = weighted_sum(expression, 0.0)
+        if total is None:
+            return
+        total.backward()
+    except (RuntimeError, NotImplementedError) as err:
+        assert "derivative" in str(err) or "differentiable" in str(err), err
+        return
+    along = sum(
+        float((leaf.grad.numpy() * direction).sum())
+        for leaf, direction in zip(inputs.leaves, inputs.directions, strict=True)
+        if leaf.grad is not None
+    )
+    above, below = (weighted_sum(expression, sign * STEP)[0].item() for sign in (1, -1))
+    measured = (above - below) / (2 * STEP)
+    if not np.isfinite(measured):
+        return  # outside the domain, such as the logarithm of a negative number
+    assert along == pytest.approx(measured, rel=2e-5, abs=2e-6 * max(1.0, abs(total.item())))
