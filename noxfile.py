@@ -220,12 +220,11 @@ def typecheck(session: nox.Session) -> None:
     merged = link_sources(repository, ROOT / "build/typecheck")
     mypy = ("mypy", "--config-file", str(ROOT / "ci/mypy.ini"), *session.posargs)
     for package in repository.packages:
-        if not package.is_native:
-            files = sorted(
-                {merged / f.relative_to(package.folder / "src") for f in package.folder.glob("src/flambeau/**/*.py")}
-            )
-            if files:
-                session.run(*mypy, *map(str, files), env={"MYPYPATH": str(merged)}, log=False)
+        files = sorted(f.relative_to(package.folder / "src") for f in package.folder.glob("src/flambeau/**/*.py"))
+        if files and not package.is_native:
+            listed = ROOT / f"build/{package.short}-files.txt"
+            listed.write_text("\n".join(str(merged / f) for f in files))
+            session.run(*mypy, f"@{listed}", env={"MYPYPATH": str(merged)})
     session.run(*mypy, "tools/opgen/src/opgen", env={"MYPYPATH": "tools/opgen/src"})
     session.run(*mypy, "tools/repo", "noxfile.py", env={"MYPYPATH": "tools"})
 
