@@ -14,6 +14,7 @@ struct Finish {
   bool bias_per_row = false;
   bool relu = false;
   bool is_plain() const { return alpha == T(1) && beta == T(0) && bias == nullptr && !relu; }
+  bool is_sum() const { return alpha == T(1) && beta == T(1) && bias == nullptr && !relu; }
 };
 
 // op(A)[i, k] = a[i * a_row + k * a_k]. In a packed panel of m rows a_row is 1 and a_k is m.

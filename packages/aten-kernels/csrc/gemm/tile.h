@@ -87,6 +87,17 @@ FL_INLINE void write(Vec<T> (&sum)[R][V], const TileArgs<T>& t, int n, int colum
     }
     return;
   }
+  if (t.finish.is_sum() && n == V * W) {
+#pragma GCC unroll 16
+    for (int i = 0; i < R; i++) {
+#pragma GCC unroll 16
+      for (int v = 0; v < V; v++) {
+        T* c = t.c + i * t.ldc + v * W;
+        store(c, sum[i][v] + load(c));
+      }
+    }
+    return;
+  }
   alignas(kVectorBytes) T spilled[R * V * W];
 #pragma GCC unroll 16
   for (int i = 0; i < R; i++) {
