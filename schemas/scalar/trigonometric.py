@@ -3,19 +3,29 @@
 from opgen.scalar import functions as fn
 from opgen.scalar import scalar
 from opgen.scalar.lang import where
+from opgen.scalar.types import F32
 
 
-@scalar(dtypes="float_complex", promote="int_to_float")
+def narrow_range(function):
+    """`function` where its argument is small enough for a short reduction; there is one for float32."""
+
+    def narrow(x):
+        return (fn.trig_is_narrow(x), function(x)) if x.type is F32 else None
+
+    return narrow
+
+
+@scalar(dtypes="float_complex", promote="int_to_float", narrow=narrow_range(fn.sin_narrow))
 def sin(x):
     return fn.sin(x)
 
 
-@scalar(dtypes="float_complex", promote="int_to_float")
+@scalar(dtypes="float_complex", promote="int_to_float", narrow=narrow_range(fn.cos_narrow))
 def cos(x):
     return fn.cos(x)
 
 
-@scalar(dtypes="float_complex", promote="int_to_float")
+@scalar(dtypes="float_complex", promote="int_to_float", narrow=narrow_range(fn.tan_narrow))
 def tan(x):
     return fn.tan(x)
 

@@ -51,6 +51,7 @@ class Body:
     params: tuple[Param, ...]
     isa: str
     round_params: bool
+    narrow: Callable[..., object] | None
     file: Path
     line: int
 
@@ -85,6 +86,7 @@ def scalar(
     result: str | tuple[str, ...] | None = None,
     isa: str = "all",
     round_params: bool = False,
+    narrow: Callable[..., object] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Declare a function as the scalar body of the pointwise operator of its name.
@@ -99,11 +101,14 @@ def scalar(
     result : kind of each result, where `promote` does not say it
     isa : "base" if no instruction set beyond the base makes it faster (slow special functions): built once
     round_params : round parameters to the storage dtype first (matters to half kinds)
+    narrow : a cheaper function for arguments in a narrow range. Takes what the body takes and returns (condition, results),
+        or None where it has nothing to offer; where the condition holds for a whole block of elements its results, which
+        must be those of the body bit for bit, are used
     name : the operator's name where Python does not allow it as a function name
     """
 
     def decorate(function: Callable[..., object]) -> Callable[..., object]:
-        collect(_make_body(function, dtypes, promote, params, result, isa, round_params, name))
+        collect(_make_body(function, dtypes, promote, params, result, isa, round_params, narrow, name))
         return function
 
     return decorate
@@ -117,6 +122,7 @@ def _make_body(
     result: str | tuple[str, ...] | None,
     isa: str,
     round_params: bool,
+    narrow: Callable[..., object] | None,
     name: str | None,
 ) -> Body:
     file, line = Path(function.__code__.co_filename), function.__code__.co_firstlineno
@@ -152,6 +158,7 @@ def _make_body(
         params=parsed,
         isa=isa,
         round_params=round_params,
+        narrow=narrow,
         file=file,
         line=line,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from opgen.scalar.lang import Value, call
-from opgen.scalar.types import I32, I64
+from opgen.scalar.types import BOOL, I32, I64
 
 
 def _function(name: str, kinds: str = "fc") -> Callable[..., Value]:
@@ -110,3 +110,13 @@ def frexp_mantissa(x: Value) -> Value:
 def frexp_exponent(x: Value) -> Value:
     """e of x = m * 2^e, int32."""
     return call("frexp_exponent", x, kinds="f", result=I32)
+
+
+def trig_is_narrow(x: Value) -> Value:
+    """Whether sin_narrow and its like give what sin gives; float32 only."""
+    return call("vm::trig_is_narrow", x, kinds="f", result=BOOL)
+
+
+sin_narrow = _function("sin_narrow", "f")
+cos_narrow = _function("cos_narrow", "f")
+tan_narrow = _function("tan_narrow", "f")

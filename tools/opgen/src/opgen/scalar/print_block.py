@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opgen.scalar.ir import Node, topological
@@ -9,6 +10,9 @@ from opgen.scalar.print_cpp import statements
 from opgen.scalar.print_values import param_value, storage
 from opgen.scalar.trace import Traced
 from opgen.scalar.types import BF16, BOOL, F16, ScalarType
+
+_SCAN_BLOCK = 1024
+"""Elements that are looked at before one of two loops is chosen for them: they stay in the L1 cache."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,42 @@ def block_body(traced: Traced) -> str:
     lines += [f"  {p}" for p in params]
     if traced.errors:
         lines.append("  uint32_t flags = 0;")
-    lines += ["#pragma GCC ivdep", "  for (int64_t i = 0; i < n; ++i) {"]
-    lines += [f"    {s}" for s in _loop(traced, names)]
-    lines += ["  }", f"  return {'flags' if traced.errors else '0'};"]
+    if traced.narrow:
+        lines += _two_loops(traced, names)
+    else:
+        lines += ["#pragma GCC ivdep", "  for (int64_t i = 0; i < n; ++i) {"]
+        lines += [f"    {s}" for s in _loop(traced, names)]
+        lines.append("  }")
+    lines.append(f"  return {'flags' if traced.errors else '0'};")
     return "{\n" + "\n".join(lines) + "\n}"
+
+
+def _two_loops(traced: Traced, names: dict[int, str]) -> list[str]:
+    """Block by block: look whether all elements are in the narrow range, then the loop for that or the general one."""
+    condition, *results = traced.narrow
+    scan = _assignments(traced, names, [condition], ["is_narrow &= {};"])
+    narrow = _assignments(traced, names, results, [f"out{k}[i] = {{}};" for k in range(len(results))])
+    head = "    for (int64_t i = begin; i < end; ++i) {"
+    return [
+        f"  for (int64_t begin = 0; begin < n; begin += {_SCAN_BLOCK}) {{",
+        f"    const int64_t end = n - begin < {_SCAN_BLOCK} ? n : begin + {_SCAN_BLOCK};",
+        "    bool is_narrow = true;",
+        head,
+        *(f"      {s}" for s in scan),
+        "    }",
+        "    if (is_narrow) {",
+        "#pragma GCC ivdep",
+        "  " + head,
+        *(f"        {s}" for s in narrow),
+        "      }",
+        "      continue;",
+        "    }",
+        "#pragma GCC ivdep",
+        head,
+        *(f"      {s}" for s in _loop(traced, names)),
+        "    }",
+        "  }",
+    ]
 
 
 def _pointer(position: int, t: ScalarType, name: str, const: str, index: int | None = None) -> str:
@@ -86,9 +122,24 @@ def _param_value(traced: Traced, k: int, t: ScalarType) -> str:
 
 
 def _loop(traced: Traced, param_names: dict[int, str]) -> list[str]:
+    roots = [*traced.results, *(e[0] for e in traced.errors)]
+    stores = [f"out{k}[i] = {{}};" for k in range(len(traced.results))]
+    flags = [
+        f"flags |= static_cast<uint32_t>({{}}) << {k};" if k else "flags |= {};" for k in range(len(traced.errors))
+    ]
+    lines = _assignments(traced, param_names, roots, [*stores, *flags])
+    # The flags first: an output may lie where an input does.
+    split = len(lines) - len(roots)
+    return lines[:split] + lines[split + len(stores) :] + lines[split : split + len(stores)]
+
+
+def _assignments(
+    traced: Traced, param_names: dict[int, str], roots: Sequence[Node], templates: Sequence[str]
+) -> list[str]:
+    """Loads of the inputs that `roots` use, temporaries, and one line for each root by its template."""
     leaves: dict[int, str] = {}
     lines: list[str] = []
-    nodes = {(n.op, n.attr): n for n in _leaf_nodes(traced)}
+    nodes = {(n.op, n.attr): n for n in topological(list(roots)) if n.op in ("input", "param")}
     for k, t in enumerate(traced.inputs):
         if ("input", k) not in nodes:
             continue
@@ -96,11 +147,7 @@ def _loop(traced: Traced, param_names: dict[int, str]) -> list[str]:
         leaves[id(nodes["input", k])] = name
         lines.append(f"const {t.cpp} {name} = in{k}[i]{' != 0' if t is BOOL else ''};")
     for k, name in param_names.items():
-        leaves[id(nodes["param", k])] = name
-    roots = [*traced.results, *(e[0] for e in traced.errors)]
-    temporaries, expressions = statements(roots, leaves)
-    lines += temporaries
-    for k, expression in enumerate(expressions[len(traced.results) :]):
-        lines.append(f"flags |= static_cast<uint32_t>({expression}) << {k};" if k else f"flags |= {expression};")
-    lines += [f"out{k}[i] = {e};" for k, e in enumerate(expressions[: len(traced.results)])]
-    return lines
+        if ("param", k) in nodes:
+            leaves[id(nodes["param", k])] = name
+    temporaries, expressions = statements(list(roots), leaves)
+    return lines + temporaries + [t.format(e) for t, e in zip(templates, expressions, strict=True)]

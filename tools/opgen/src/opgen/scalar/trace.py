@@ -20,6 +20,7 @@ class Traced:
     params: tuple[ScalarType, ...]
     results: tuple[Node, ...]
     errors: tuple[tuple[Node, str, str], ...]  # condition, kind, message
+    narrow: tuple[Node, ...] = ()  # if any: the condition, then the results where it holds
 
 
 def operand_type(kind: str, compute: ScalarType) -> ScalarType:
@@ -48,7 +49,23 @@ def trace(body: Body, dtype: ScalarType) -> Traced:
         for i, (ty, kind) in enumerate(zip(inputs, body.inputs, strict=True))
     ]
     arguments += [Value(t, t.builder.make("param", ty, attr=i)) for i, ty in enumerate(params)]
-    returned = body.function(*arguments)
+    results = _checked(body, t, body.function(*arguments), compute)
+    return Traced(body, dtype, inputs, params, results, tuple(t.errors), _narrow(body, t, arguments, compute))
+
+
+def _narrow(body: Body, t: Trace, arguments: list[Value], compute: ScalarType) -> tuple[Node, ...]:
+    offered = body.narrow(*arguments) if body.narrow else None
+    if offered is None:
+        return ()
+    assert isinstance(offered, tuple)
+    condition, *results = offered
+    if not isinstance(condition, Value) or not condition.is_bool:
+        raise BodyError(f"{body.where}: [{t.label}] narrow returns a bool condition first, got {condition!r}")
+    return (condition.node, *_checked(body, t, tuple(results), compute))
+
+
+def _checked(body: Body, t: Trace, returned: object, compute: ScalarType) -> tuple[Node, ...]:
+    """The nodes of what a body returned, which must be what its record declares."""
     values = returned if isinstance(returned, tuple) else (returned,)
     if len(values) != len(body.results):
         raise BodyError(f"{body.where}: [{t.label}] returns {len(values)} results, its record says {len(body.results)}")
@@ -61,4 +78,4 @@ def trace(body: Body, dtype: ScalarType) -> Traced:
                 f"{body.where}: [{t.label}] result {i} is {got}; its record says {kind}, which is {want} here"
             )
         nodes.append(value.node)
-    return Traced(body, dtype, inputs, params, tuple(nodes), tuple(t.errors))
+    return tuple(nodes)
