@@ -1,0 +1,30 @@
+#pragma once
+#include <Python.h>
+
+#include "flambeau/python/object.h"
+#include "node.h"
+
+namespace flambeau::autograd {
+
+/// One tensor hook: applies to the gradient of one output. `retain` stores the gradient in that tensor's .grad.
+struct TensorHooks {
+  uint32_t output;
+  python::Owned dict;  ///< {id: callable}
+};
+
+struct NodeExtras {
+  std::vector<TensorHooks> tensor_hooks;
+  std::vector<std::pair<uint32_t, TensorImpl*>> retain;  ///< weak references: outputs whose .grad is kept
+  python::Owned pre_hooks;    ///< {id: callable(grad_outputs)}
+  python::Owned post_hooks;   ///< {id: callable(grad_inputs, grad_outputs)}
+  python::Owned metadata;     ///< dict, user visible
+  python::Owned creation;     ///< formatted stack of the forward call, in anomaly mode
+  PyObject* pyobj = nullptr;  ///< weak: the Python Node
+};
+
+inline NodeExtras& extras_of(Node& n) {
+  if (!n.extras) n.extras = new NodeExtras;
+  return *n.extras;
+}
+
+}  // namespace flambeau::autograd

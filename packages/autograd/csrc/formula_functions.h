@@ -1,0 +1,45 @@
+#pragma once
+/// The vocabulary of derivative formulas beside the operators themselves. All of it is differentiable again.
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "flambeau/core/operator.h"
+#include "flambeau/core/views.h"
+#include "formula.h"
+
+namespace flambeau::autograd {
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a);
+Tensor operator*(const Tensor& a, const Scalar& b);
+Tensor operator*(const Scalar& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Scalar& b);
+Tensor operator/(const Scalar& a, const Tensor& b);
+Tensor operator+(const Tensor& a, const Scalar& b);
+Tensor operator-(const Tensor& a, const Scalar& b);
+Tensor operator-(const Scalar& a, const Tensor& b);
+
+/// The conjugate; the tensor itself when it is real.
+Tensor conj(const Tensor& t);
+/// a * grad where a is one: saves a multiplication.
+Tensor scaled(const Tensor& grad, const Scalar& a);
+Tensor real_part(const Tensor& t);
+Tensor to_dtype(const Tensor& t, DType dtype);
+Tensor zeros_like_options(IntList sizes, TensorOptions options);
+/// Sums leading and broadcast dims away.
+Tensor sum_to(const Tensor& t, IntList sizes);
+bool has_nan(const Tensor& t);
+/// `grad` placed where `view` looks into `store`, summed where the view meets itself; seen through `base`.
+Tensor scatter_strided(const Tensor& store, const Tensor& grad, const Geometry& view, const Geometry& base);
+
+/// Undoes keepdim=false of a reduction over `dims` (all when empty).
+Tensor restore_dims(const Tensor& t, IntList dims, int64_t ndim, bool keepdim);
+Tensor expand_reduced(const Tensor& grad, IntList sizes, std::optional<IntList> dims, bool keepdim);
+/// How many elements a reduction folds into one.
+int64_t reduced_count(IntList sizes, std::optional<IntList> dims);
+
+}  // namespace flambeau::autograd

@@ -1,0 +1,287 @@
+// flambeau.autograd._C: properties that autograd gives Tensor, and the engine's entry.
+#include "engine.h"
+#include "formula.h"
+#include "nodes_list.h"
+#include "python_node.h"
+#include "record.h"
+#include "saved_hooks.h"
+
+namespace flambeau::autograd {
+
+using namespace python;
+
+#define FL_DECLARE(k) void register_nodes_##k();
+#define FL_SPREAD(x) FL_DECLARE x
+FL_NODE_UNITS(FL_SPREAD)
+#undef FL_DECLARE
+
+void push_saved_hooks(PyObject* pack, PyObject* unpack);
+void pop_saved_hooks();
+
+PyObject* leaf_hooks(Node& n) {
+  Meta* m = meta_of(accumulated_variable(n));
+  return m ? static_cast<PyObject*>(m->hooks) : nullptr;
+}
+
+namespace {
+
+const Tensor& T(PyObject* o) { return tensor_of(o); }
+
+PyObject* get_requires_grad(PyObject* s, void*) { return guarded([&] { return PyBool_FromLong(differentiable(T(s))); }); }
+int set_requires_grad_attr(PyObject* s, PyObject* v, void*) {
+  return guarded_int([&] {
+    FL_CHECK_TYPE(v, "cannot delete requires_grad");
+    FL_CHECK(PyBool_Check(v) || PyLong_Check(v), "requires_grad must be a bool");
+    set_requires_grad(T(s), PyObject_IsTrue(v) == 1);
+    return 0;
+  });
+}
+PyObject* get_grad(PyObject* s, void*) {
+  return guarded([&]() -> PyObject* {
+    Meta* m = meta_of(T(s));
+    if (!m || !m->grad.defined()) {
+      if (m && m->grad_fn && !m->retains_grad && PyErr_WarnEx(PyExc_UserWarning, "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+          "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.", 1) < 0)
+        throw PythonError();
+      Py_RETURN_NONE;
+    }
+    return wrap(m->grad);
+  });
+}
+int set_grad(PyObject* s, PyObject* v, void*) {
+  return guarded_int([&] {
+    const Tensor& t = T(s);
+    if (!v || v == Py_None) {
+      if (Meta* m = meta_of(t)) m->grad = Tensor();
+      return 0;
+    }
+    FL_CHECK_TYPE(is_tensor(v), "assigned grad expected to be a Tensor or None but got grad of type ", Py_TYPE(v)->tp_name);
+    const Tensor& g = T(v);
+    FL_CHECK(!g.is_same(t), "can't assign Variable as its own grad");
+    FL_CHECK(g.sizes() == t.sizes(), "assigned grad has data of a different size: grad is ", g.sizes(), ", the tensor is ", t.sizes());
+    FL_CHECK(g.dtype() == t.dtype(), "assigned grad has data of a different type: grad is ", dtype_name(g.dtype()), ", the tensor is ", dtype_name(t.dtype()));
+    FL_CHECK(g.device().type == t.device().type, "assigned grad has data located on a different device");
+    ensure_meta(t).grad = g;
+    return 0;
+  });
+}
+PyObject* get_grad_fn(PyObject* s, void*) {
+  return guarded([&]() -> PyObject* {
+    Node* n = grad_fn_of(T(s));
+    if (!n) Py_RETURN_NONE;
+    return wrap_node(NodeRef::borrow(n));
+  });
+}
+PyObject* get_is_leaf(PyObject* s, void*) { return guarded([&] { return PyBool_FromLong(grad_fn_of(T(s)) == nullptr); }); }
+PyObject* get_retains_grad(PyObject* s, void*) { Meta* m = meta_of(T(s)); return PyBool_FromLong(m && m->retains_grad && m->grad_fn); }
+PyObject* get_output_nr(PyObject* s, void*) { Meta* m = meta_of(T(s)); return PyLong_FromLong(m ? m->output : 0); }
+
+PyGetSetDef properties[] = {
+    {"requires_grad", get_requires_grad, set_requires_grad_attr, "Whether operators on the tensor are recorded for gradients.", nullptr},
+    {"grad", get_grad, set_grad, "The gradient that backward accumulated, or None.", nullptr},
+    {"_grad", get_grad, set_grad, nullptr, nullptr},
+    {"grad_fn", get_grad_fn, nullptr, "The node that made the tensor, or None.", nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made the tensor.", nullptr},
+    {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
+    {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyObject* m_requires_grad_(PyObject* s, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"requires_grad", nullptr};
+  int value = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(names), &value)) return nullptr;
+  return guarded([&] { set_requires_grad(T(s), value); return Py_NewRef(s); });
+}
+PyObject* m_detach_(PyObject* s, PyObject*) {
+  return guarded([&] {
+    const Tensor& t = T(s);
+    FL_CHECK(!t.impl()->base || !grad_fn_of(t), "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+             "gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients.");
+    if (Meta* m = meta_of(t)) {
+      m->grad_fn = NodeRef();
+      m->has_grad_fn = false;
+      m->requires_grad = false;
+      t.impl()->keys &= ~key_bit(Key::Autograd);
+    }
+    return Py_NewRef(s);
+  });
+}
+PyObject* m_retain_grad(PyObject* s, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = T(s);
+    FL_CHECK(differentiable(t), "can't retain_grad on Tensor that has requires_grad=False");
+    Node* n = grad_fn_of(t);
+    if (!n) Py_RETURN_NONE;
+    Meta& m = ensure_meta(t);
+    if (!m.retains_grad) extras_of(*n).retain.emplace_back(m.output, t.impl());
+    m.retains_grad = true;
+    Py_RETURN_NONE;
+  });
+}
+PyObject* removable(PyObject* dict, PyObject* hook) {
+  Owned module(checked(PyImport_ImportModule("flambeau.autograd._hooks")));
+  Owned f(checked(PyObject_GetAttrString(module.get(), "register")));
+  return PyObject_CallFunctionObjArgs(f.get(), dict, hook, nullptr);
+}
+PyObject* m_register_hook(PyObject* s, PyObject* hook) {
+  return guarded([&] {
+    const Tensor& t = T(s);
+    FL_CHECK(differentiable(t), "cannot register a hook on a tensor that doesn't require gradient");
+    FL_CHECK_TYPE(PyCallable_Check(hook), "a hook must be callable, got ", Py_TYPE(hook)->tp_name);
+    Meta& m = ensure_meta(t);
+    if (Node* n = grad_fn_of(t)) {
+      for (TensorHooks& h : extras_of(*n).tensor_hooks)
+        if (h.output == m.output) return removable(h.dict.get(), hook);
+      extras_of(*n).tensor_hooks.push_back({m.output, Owned(checked(PyDict_New()))});
+      return removable(extras_of(*n).tensor_hooks.back().dict.get(), hook);
+    }
+    if (!m.hooks) m.hooks = checked(PyDict_New());
+    return removable(static_cast<PyObject*>(m.hooks), hook);
+  });
+}
+PyObject* m_register_post_accumulate(PyObject* s, PyObject* hook) {
+  return guarded([&] {
+    const Tensor& t = T(s);
+    FL_CHECK(differentiable(t), "cannot register a hook on a tensor that doesn't require gradient");
+    FL_CHECK(!grad_fn_of(t), "post accumulate grad hooks cannot be registered on non-leaf tensors");
+    Meta& m = ensure_meta(t);
+    if (!m.post_hooks) m.post_hooks = checked(PyDict_New());
+    return removable(static_cast<PyObject*>(m.post_hooks), hook);
+  });
+}
+
+PyMethodDef methods[] = {
+    {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(m_requires_grad_)), METH_VARARGS | METH_KEYWORDS, "requires_grad_(requires_grad=True): sets the flag; returns self."},
+    {"detach_", m_detach_, METH_NOARGS, "Takes the tensor out of the graph, in place."},
+    {"retain_grad", m_retain_grad, METH_NOARGS, "Keeps the gradient of a result in .grad."},
+    {"register_hook", m_register_hook, METH_O, "register_hook(hook): hook(grad) sees, and may replace, the gradient."},
+    {"register_post_accumulate_grad_hook", m_register_post_accumulate, METH_O, "register_post_accumulate_grad_hook(hook): hook(param) runs when .grad is complete."},
+    {nullptr, nullptr, 0, nullptr}};
+
+// run_backward(tensors, grads, keep_graph, create_graph, inputs or None, allow_unused) -> tuple or None
+PyObject* f_run_backward(PyObject*, PyObject* args) {
+  PyObject *tensors, *grads, *inputs;
+  int keep, create, accumulate;
+  if (!PyArg_ParseTuple(args, "O!O!ppOp", &PyTuple_Type, &tensors, &PyTuple_Type, &grads, &keep, &create, &inputs, &accumulate)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    std::vector<Edge> roots, captures;
+    std::vector<Tensor> start;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors); ++i) {
+      PyObject* o = PyTuple_GET_ITEM(tensors, i);
+      FL_CHECK_TYPE(is_tensor(o), "element ", i, " of tensors is not a Tensor");
+      Edge e = edge_of(T(o));
+      FL_CHECK(e.node, "element ", i, " of tensors does not require grad and does not have a grad_fn");
+      PyObject* g = PyTuple_GET_ITEM(grads, i);
+      FL_CHECK_TYPE(is_tensor(g), "gradients can be either Tensors or Nones, but got ", Py_TYPE(g)->tp_name);
+      roots.push_back(std::move(e));
+      start.push_back(T(g));
+    }
+    const bool capture = inputs != Py_None;
+    if (capture) {
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(inputs); ++i) {
+        PyObject* o = PyTuple_GET_ITEM(inputs, i);
+        FL_CHECK_TYPE(is_tensor(o), "inputs must be Tensors, got ", Py_TYPE(o)->tp_name);
+        FL_CHECK(differentiable(T(o)), "One of the differentiated Tensors does not require grad");
+        captures.push_back(edge_of(T(o)));
+      }
+    }
+    std::vector<Tensor> results = run_backward(roots, start, capture ? &captures : nullptr, {keep != 0, create != 0});
+    if (!capture) Py_RETURN_NONE;
+    if (accumulate) {
+      GradMode mode(create);
+      for (size_t i = 0; i < results.size(); ++i)
+        if (results[i].defined()) accumulate_into_leaf(T(PyTuple_GET_ITEM(inputs, static_cast<Py_ssize_t>(i))), results[i]);
+      Py_RETURN_NONE;
+    }
+    Owned tuple(checked(PyTuple_New(static_cast<Py_ssize_t>(results.size()))));
+    for (size_t i = 0; i < results.size(); ++i) PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), wrap(results[i]));
+    return tuple.release();
+  });
+}
+
+PyObject* f_push_hooks(PyObject*, PyObject* args) {
+  PyObject *pack, *unpack;
+  if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return nullptr;
+  push_saved_hooks(pack, unpack);
+  Py_RETURN_NONE;
+}
+PyObject* f_set_anomaly(PyObject*, PyObject* flag) { return PyBool_FromLong(std::exchange(dispatch_state().anomaly_mode, PyObject_IsTrue(flag) == 1)); }
+
+PyMethodDef functions[] = {
+    {"run_backward", f_run_backward, METH_VARARGS, nullptr},
+    {"_push_saved_tensors_hooks", f_push_hooks, METH_VARARGS, nullptr},
+    {"_pop_saved_tensors_hooks", [](PyObject*, PyObject*) { return guarded([]() -> PyObject* { pop_saved_hooks(); Py_RETURN_NONE; }); }, METH_NOARGS, nullptr},
+    {"_set_anomaly_mode", f_set_anomaly, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+void extend_tensor_type() {
+  PyObject* dict = TensorType->tp_dict;
+  for (PyGetSetDef* p = properties; p->name; ++p) {
+    Owned d(checked(PyDescr_NewGetSet(TensorType, p)));
+    checked(PyDict_SetItemString(dict, p->name, d.get()));
+  }
+  for (PyMethodDef* m = methods; m->ml_name; ++m) {
+    Owned d(checked(PyDescr_NewMethod(TensorType, m)));
+    checked(PyDict_SetItemString(dict, m->ml_name, d.get()));
+  }
+  PyType_Modified(TensorType);
+}
+
+// --- operators that have no derivative -----------------------------------------------------------------------------------
+
+bool any_tensor_differentiable(const Operator& op, const Value* args) {
+  for (int i = 0; i < op.num_args; ++i) {
+    if (args[i].tag == Tag::Tensor && differentiable(args[i].as_tensor())) return true;
+    if (args[i].tag == Tag::TensorList && any_differentiable({args[i].tensors, args[i].size})) return true;
+  }
+  return false;
+}
+
+void no_derivative(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  const bool record = any_tensor_differentiable(op, args);
+  run_below(op, keys, args, results);
+  if (!record) return;
+  NodeRef node = make_not_implemented(op.name.c_str());
+  for (int i = 0; i < op.num_args; ++i)
+    if (args[i].tag == Tag::Tensor) node->next.push_back(edge_of(args[i].as_tensor()));
+  for (int i = 0; i < op.num_results; ++i) set_histories(results[i], node);
+}
+
+void out_refuses_gradients(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  FL_CHECK(!any_tensor_differentiable(op, args), op.name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  redispatch(op, keys & keys_below(Key::Autograd), args, results);
+}
+
+void follow(Operator& op) {
+  if (op.ns != "aten" || op.has_kernel(Key::Autograd)) return;
+  if (op.variant == Variant::Out) op.set_kernel(Key::Autograd, &out_refuses_gradients);
+  else if (op.variant == Variant::Functional && op.op_class != OpClass::Composite && !(op.flags & kNotDifferentiable)) op.set_kernel(Key::Autograd, &no_derivative);
+}
+
+}  // namespace
+
+static int init(PyObject* module) {
+  return guarded_int([&] {
+#define FL_CALL(k) register_nodes_##k();
+#define FL_SPREAD_CALL(x) FL_CALL x
+    FL_NODE_UNITS(FL_SPREAD_CALL)
+    on_operator_defined(&follow);
+    init_node_type(module);
+    init_function(module);
+    checked(PyModule_AddFunctions(module, functions));
+    extend_tensor_type();
+    return 0;
+  });
+}
+
+}  // namespace flambeau::autograd
+
+PyMODINIT_FUNC PyInit__C() {
+  static PyModuleDef def = {PyModuleDef_HEAD_INIT, "flambeau.autograd._C", "Native half of flambeau.autograd.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+  PyObject* module = PyModule_Create(&def);
+  if (module && flambeau::autograd::init(module) < 0) {
+    Py_DECREF(module);
+    return nullptr;
+  }
+  return module;
+}

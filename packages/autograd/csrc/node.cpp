@@ -1,0 +1,350 @@
+#include "node.h"
+
+#include <atomic>
+
+#include "extras.h"
+#include "flambeau/core/views.h"
+#include "formula.h"
+#include "saved_hooks.h"
+
+namespace flambeau::autograd {
+
+namespace {
+std::atomic<uint64_t> g_sequence{1};
+
+template <size_t Size> struct NodeBlocks;  // one freelist a size class
+
+constexpr size_t kClass = 64;
+using F1 = FreeList<NodeBlocks<256>, 256>;
+using F2 = FreeList<NodeBlocks<320>, 320>;
+using F3 = FreeList<NodeBlocks<384>, 384>;
+using F4 = FreeList<NodeBlocks<448>, 448>;
+using F5 = FreeList<NodeBlocks<576>, 576>;
+
+}  // namespace
+
+void* Node::operator new(size_t size) {
+  (void)kClass;
+  if (size <= 256) return F1::take();
+  if (size <= 320) return F2::take();
+  if (size <= 384) return F3::take();
+  if (size <= 448) return F4::take();
+  if (size <= 576) return F5::take();
+  return ::operator new(size, std::align_val_t(64));
+}
+
+void Node::operator delete(void* p, size_t size) {
+  if (size <= 256) return F1::give(p);
+  if (size <= 320) return F2::give(p);
+  if (size <= 384) return F3::give(p);
+  if (size <= 448) return F4::give(p);
+  if (size <= 576) return F5::give(p);
+  ::operator delete(p, std::align_val_t(64));
+}
+
+Node::Node() : sequence(g_sequence.fetch_add(1, std::memory_order_relaxed)) {}
+
+Node::~Node() {
+  if (FL_UNLIKELY(extras != nullptr)) {
+    if (Py_IsInitialized()) {
+      python::AcquireGil gil;
+      delete extras;
+    }
+  }
+}
+
+// A node's destruction frees its edges and saved tensors, which free more nodes: those wait in a queue, so a long chain
+// needs no stack.
+void destroy(Node* n) {
+  static thread_local std::vector<Node*>* queue = nullptr;
+  if (queue) {
+    queue->push_back(n);
+    return;
+  }
+  std::vector<Node*> mine;
+  queue = &mine;
+  delete n;
+  while (!mine.empty()) {
+    Node* next = mine.back();
+    mine.pop_back();
+    delete next;
+  }
+  queue = nullptr;
+}
+
+Shape::Shape(const Tensor& t) : dtype_(t.dtype()), device_(t.device()), ndim_(static_cast<uint8_t>(t.dim())), defined_(true) {
+  if (FL_LIKELY(ndim_ <= 4)) std::copy(t.sizes().begin(), t.sizes().end(), inline_);
+  else heap_ = t.sizes().vec();
+}
+
+// --- metadata of tensors --------------------------------------------------------------------------------------------------
+
+Meta::~Meta() {
+  if (FL_UNLIKELY(hooks || post_hooks) && Py_IsInitialized()) {
+    python::AcquireGil gil;
+    Py_XDECREF(static_cast<PyObject*>(hooks));
+    Py_XDECREF(static_cast<PyObject*>(post_hooks));
+  }
+}
+
+Meta& ensure_meta(const Tensor& t) {
+  if (!t.impl()->autograd) t.impl()->autograd = new Meta;
+  return *static_cast<Meta*>(t.impl()->autograd);
+}
+
+namespace {
+
+void mark(const Tensor& t, bool on) {
+  KeySet& ks = t.impl()->keys;
+  const KeySet bit = key_bit(Key::Autograd);
+  if (on || t.impl()->base) ks |= bit;
+  else ks &= ~bit;
+}
+
+/// Adds the gradients that reach a leaf into its .grad.
+struct AccumulateGrad final : Node {
+  Tensor variable;
+  explicit AccumulateGrad(const Tensor& v) : variable(v) {
+    sequence = UINT64_MAX;  // as early as possible: the gradient's memory can be reused
+    outputs.push_back(Shape(v));
+  }
+  ~AccumulateGrad() override {
+    if (Meta* m = meta_of(variable)) m->accumulator = nullptr;
+  }
+  void apply(const Tensor* grads, Tensor*) override { accumulate_into_leaf(variable, grads[0]); }
+  const char* name() const override { return "AccumulateGrad"; }
+  bool is_accumulator() const override { return true; }
+};
+
+/// Sees the gradient of a view from the gradient of its base.
+struct AsStridedBackward final : Node {
+  Geometry view;
+  Shape base;
+  Geometry base_geometry;
+  void apply(const Tensor* grads, Tensor* results) override {
+    if (grads[0].defined()) results[0] = as_strided_backward(grads[0], base_geometry, view, base.options());
+  }
+  const char* name() const override { return "AsStridedBackward0"; }
+};
+
+/// After a write through a view: the part of the base's gradient under the view goes through the writer's node, the rest passes.
+struct CopySlices final : Node {
+  NodeRef writer;
+  Geometry view, base_geometry;
+  Shape base;
+  void apply(const Tensor* grads, Tensor* results) override {
+    if (!grads[0].defined()) return;
+    Tensor whole = strided_clone(grads[0], base_geometry);
+    const Tensor part = as_strided(whole, view.sizes, view.strides, view.offset);
+    const Tensor part_grad = ops_clone(part);
+    Tensor inner[16];
+    FL_INTERNAL_CHECK(writer->next.size() <= 16);
+    writer->apply(&part_grad, inner);
+    if (next[0].node) {
+      if (inner[0].defined()) copy_in_graph(part, inner[0]);
+      else zero_in_graph(part);
+      results[0] = whole;
+    }
+    for (size_t i = 1; i < next.size(); ++i) results[i] = inner[i];
+  }
+  const char* name() const override { return "CopySlices"; }
+  void release_saved() override { writer->release_saved(); }
+};
+
+}  // namespace
+
+const Tensor& accumulated_variable(const Node& n) { return static_cast<const AccumulateGrad&>(n).variable; }
+
+namespace {
+
+Geometry geometry_of(const Tensor& t) { return {t.sizes().vec(), t.strides().vec(), t.storage_offset()}; }
+
+Tensor base_of(const Tensor& t) { return Tensor::borrow(t.impl()->base); }
+
+// A view's grad_fn is stale once its base's history was rebased by a write.
+void refresh_view(const Tensor& t) {
+  const Tensor base = base_of(t);
+  Meta* bm = meta_of(base);
+  if (!bm || !bm->rebased || !differentiable_type(t.dtype()) || t.dtype() != base.dtype()) return;
+  Meta* m = meta_of(t);
+  const uint32_t version = t.storage().current_version();
+  if (m && m->grad_fn && m->view_version == version) return;
+  auto node = make_node<AsStridedBackward>();
+  auto& n = static_cast<AsStridedBackward&>(*node);
+  n.view = geometry_of(t);
+  n.base = Shape(base);
+  n.base_geometry = geometry_of(base);
+  n.next.push_back(edge_of(base));
+  n.outputs.push_back(Shape(t));
+  Meta& own = ensure_meta(t);
+  own.grad_fn = node;
+  own.output = 0;
+  own.has_grad_fn = true;
+  own.view_version = version;
+  mark(t, true);
+}
+
+}  // namespace
+
+bool differentiable(const Tensor& t) {
+  if (!t.defined()) return false;
+  if (FL_UNLIKELY(t.impl()->base != nullptr)) refresh_view(t);
+  return t.requires_grad();
+}
+
+Node* grad_fn_of(const Tensor& t) {
+  if (t.impl()->base) refresh_view(t);
+  Meta* m = meta_of(t);
+  return m ? m->grad_fn.get() : nullptr;
+}
+
+Edge edge_of(const Tensor& t) {
+  if (!differentiable(t)) return {};
+  Meta& m = *meta_of(t);
+  if (m.grad_fn) return {m.grad_fn, m.output};
+  if (m.accumulator) return {NodeRef::borrow(m.accumulator), 0};
+  NodeRef node = make_node<AccumulateGrad>(t);
+  m.accumulator = node.get();
+  return {std::move(node), 0};
+}
+
+void set_requires_grad(const Tensor& t, bool value) {
+  FL_CHECK(!value || differentiable_type(t.dtype()), "only Tensors of floating point and complex dtype can require gradients, got ", dtype_name(t.dtype()));
+  FL_CHECK(!value || !t.impl()->inference || dispatch_state().inference_mode, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  Meta* m = meta_of(t);
+  FL_CHECK(value || !m || !m->grad_fn, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
+           "require differentiation use var_no_grad = var.detach().");
+  if (!value && !m) return;
+  Meta& own = ensure_meta(t);
+  if (own.grad_fn) return;
+  own.requires_grad = value;
+  mark(t, value);
+}
+
+void set_history(const Tensor& t, const NodeRef& node) {
+  if (!t.defined()) return;
+  if (!differentiable_type(t.dtype())) {
+    node->outputs.push_back(Shape(t));
+    return;
+  }
+  Meta& m = ensure_meta(t);
+  m.grad_fn = node;
+  m.output = static_cast<uint32_t>(node->outputs.size());
+  m.has_grad_fn = true;
+  m.requires_grad = false;
+  if (t.impl()->base) m.view_version = t.storage().current_version();
+  node->outputs.push_back(Shape(t));
+  mark(t, true);
+}
+
+void check_inplace(const Operator& op, const Tensor& t) {
+  if (!grad_enabled()) return;
+  const Tensor root = t.impl()->base ? base_of(t) : t;
+  Meta* m = meta_of(root);
+  if (!m || !m->requires_grad || m->grad_fn) return;
+  FL_CHECK(!root.is_same(t), "a leaf Variable that requires grad is being used in an in-place operation. [", op.name, "]");
+  FL_CHECK(false, "a view of a leaf Variable that requires grad is being used in an in-place operation. [", op.name, "]");
+}
+
+void rebase_history(const Tensor& t, const NodeRef& node) {
+  if (!t.impl()->base) {
+    // what the node saw as its result is the tensor itself
+    Meta& m = ensure_meta(t);
+    node->outputs.push_back(Shape(t));
+    m.grad_fn = node;
+    m.output = 0;
+    m.has_grad_fn = true;
+    m.requires_grad = false;
+    m.rebased = true;
+    mark(t, true);
+    return;
+  }
+  const Tensor base = base_of(t);
+  FL_CHECK_NOT_IMPLEMENTED(base.dtype() == t.dtype(), "[", node->name(), "] an in-place write through a view of another dtype cannot be differentiated");
+  node->outputs.push_back(Shape(t));
+  NodeRef slices = make_node<CopySlices>();
+  auto& c = static_cast<CopySlices&>(*slices);
+  c.writer = node;
+  c.view = geometry_of(t);
+  c.base_geometry = geometry_of(base);
+  c.base = Shape(base);
+  c.next.resize(std::max<size_t>(node->next.size(), 1));
+  c.next[0] = edge_of(base);
+  for (size_t i = 1; i < node->next.size(); ++i) c.next[i] = node->next[i];
+  c.outputs.push_back(Shape(base));
+  Meta& m = ensure_meta(base);
+  m.grad_fn = slices;
+  m.output = 0;
+  m.has_grad_fn = true;
+  m.requires_grad = false;
+  m.rebased = true;
+  mark(base, true);
+  refresh_view(t);
+}
+
+// --- saved tensors --------------------------------------------------------------------------------------------------------
+
+Saved::Saved(const Tensor& t, bool is_result) {
+  if (!t.defined()) return;
+  version_ = t.storage().current_version();
+  is_result_ = is_result;
+  if (saved_hooks_active() && !t.is_wrapped_number()) {
+    hook_ = pack_saved(is_result ? alias_without_history(t) : t);
+    Meta* m = meta_of(t);
+    output_ = m ? m->output : 0;
+    return;
+  }
+  if (is_result) {
+    Meta* m = meta_of(t);
+    output_ = m ? m->output : 0;
+    tensor_ = alias_without_history(t);
+  } else {
+    tensor_ = t;
+  }
+}
+
+Tensor Saved::unpack(const Node& owner) const {
+  FL_CHECK(!owner.released, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate "
+           "values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
+           "you need to access saved tensors after calling backward.");
+  Tensor t;
+  if (hook_) {
+    t = unpack_saved(hook_.get());
+  } else {
+    if (!tensor_.defined()) return Tensor();
+    const uint32_t now = tensor_.storage().current_version();
+    FL_CHECK(now == version_, "one of the variables needed for gradient computation has been modified by an inplace operation: [", tensor_type_name(tensor_), " ", tensor_.sizes(), "], ",
+             is_result_ ? concat("which is output ", output_, " of ", owner.name(), ", ") : std::string(), "is at version ", now, "; expected version ", version_, " instead. Hint: enable anomaly detection to "
+             "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).");
+    t = tensor_;
+  }
+  if (!is_result_ || !grad_enabled() || !differentiable_type(t.dtype())) return t;
+  Tensor alias = alias_without_history(t);  // connected to the node again, for double backward
+  Meta& m = ensure_meta(alias);
+  m.grad_fn = NodeRef::borrow(const_cast<Node*>(&owner));
+  m.output = output_;
+  m.has_grad_fn = true;
+  mark(alias, true);
+  return alias;
+}
+
+void Saved::reset() {
+  tensor_ = Tensor();
+  hook_.reset();
+}
+
+namespace {
+
+struct NotImplemented final : Node {
+  std::string op;
+  std::string label;
+  explicit NotImplemented(const char* name) : op(name), label("NotImplemented") {}
+  void apply(const Tensor*, Tensor*) override { FL_CHECK(false, "derivative for aten::", op, " is not implemented"); }
+  const char* name() const override { return label.c_str(); }
+};
+
+}  // namespace
+
+NodeRef make_not_implemented(const char* op) { return make_node<NotImplemented>(op); }
+
+}  // namespace flambeau::autograd

@@ -1,0 +1,13 @@
+#pragma once
+/// torch.autograd.graph.saved_tensors_hooks: what is saved passes through Python functions.
+#include <memory>
+
+#include "flambeau/core/tensor.h"
+
+namespace flambeau::autograd {
+
+bool saved_hooks_active();
+std::shared_ptr<void> pack_saved(const Tensor& t);
+Tensor unpack_saved(void* packed);
+
+}  // namespace flambeau::autograd
