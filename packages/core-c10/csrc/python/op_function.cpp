@@ -45,9 +45,12 @@ PyObject* wrap_results(const Operator& op, Value* results) {
   return tuple.release();
 }
 
+/// Results of a call; only as many as the operator has are initialised.
 struct ResultSlots {
-  Value values[16];
-  ~ResultSlots() { for (Value& v : values) if (FL_UNLIKELY(v.tag != Tag::None)) release_result(v); }
+  union { Value values[16]; };
+  int count;
+  explicit ResultSlots(int n) : count(n) { for (int i = 0; i < n; ++i) values[i] = Value(); }
+  ~ResultSlots() { for (int i = 0; i < count; ++i) if (FL_UNLIKELY(values[i].tag != Tag::None)) release_result(values[i]); }
 };
 
 // --- calling ------------------------------------------------------------------------------------------------------------
@@ -69,14 +72,14 @@ PyObject* call_out(const Operator& op, Frame& frame) {
       frame.values[op.num_args + i] = Value(tensor_of(x));
     }
   }
-  ResultSlots results;
+  ResultSlots results(o.num_results);
   dispatch(o, frame.values, results.values);
   return wrap_results(o, results.values);
 }
 
 PyObject* run(const Operator& op, Frame& frame) {
   if (FL_UNLIKELY(frame.out != nullptr)) return call_out(op, frame);
-  ResultSlots results;
+  ResultSlots results(op.num_results);
   dispatch(op, frame.values, results.values);
   PyObject* o = wrap_results(op, results.values);
   if (FL_UNLIKELY(frame.requires_grad)) {

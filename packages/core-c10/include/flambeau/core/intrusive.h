@@ -51,18 +51,18 @@ template <class Tag, size_t Size, int Capacity = 512>
 class FreeList {
  public:
   static void* take() {
-    Local& l = local();
+    Local& l = local_;
     if (FL_LIKELY(l.head != nullptr)) {
       void* p = l.head;
       l.head = *static_cast<void**>(p);
       --l.count;
       return p;
     }
-    return ::operator new(Size, std::align_val_t(64));
+    return allocate_slow();
   }
   static void give(void* p) {
-    Local& l = local();
-    if (FL_LIKELY(l.count < Capacity && !l.closed)) {
+    Local& l = local_;
+    if (FL_LIKELY(l.count < l.capacity)) {
       *static_cast<void**>(p) = l.head;
       l.head = p;
       ++l.count;
@@ -72,23 +72,32 @@ class FreeList {
   }
 
  private:
+  // Without a destructor, so that access needs no guard; the thread's end is watched by `Cleanup`, made on the slow path.
   struct Local {
-    void* head = nullptr;
-    int count = 0;
-    bool closed = false;
-    ~Local() {
-      closed = true;
-      while (head) {
-        void* p = head;
-        head = *static_cast<void**>(p);
+    void* head;
+    int count;
+    int capacity;  // 0 until the thread allocates, and again when it ends
+  };
+  struct Cleanup {
+    ~Cleanup() {
+      Local& l = local_;
+      l.capacity = 0;
+      l.count = 0;
+      while (l.head) {
+        void* p = l.head;
+        l.head = *static_cast<void**>(p);
         ::operator delete(p, std::align_val_t(64));
       }
     }
+    void touch() {}
   };
-  static Local& local() {
-    static thread_local Local l;
-    return l;
+  [[gnu::noinline]] static void* allocate_slow() {
+    static thread_local Cleanup cleanup;
+    cleanup.touch();
+    local_.capacity = Capacity;
+    return ::operator new(Size, std::align_val_t(64));
   }
+  static inline constinit thread_local Local local_{nullptr, 0, 0};
 };
 
 }  // namespace flambeau
