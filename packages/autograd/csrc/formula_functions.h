@@ -42,4 +42,15 @@ Tensor expand_reduced(const Tensor& grad, IntList sizes, std::optional<IntList> 
 /// How many elements a reduction folds into one.
 int64_t reduced_count(IntList sizes, std::optional<IntList> dims);
 
+// views
+Tensor contiguous(const Tensor& t);
+Tensor unpermute(const Tensor& grad, IntList dims);
+Tensor select_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t index);
+Tensor slice_backward(const Tensor& grad, IntList sizes, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step);
+Tensor diagonal_backward(const Tensor& grad, IntList sizes, int64_t offset, int64_t dim1, int64_t dim2);
+Tensor unfold_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t size, int64_t step);
+Tensor unbind_backward(const Node& n, const Tensor* grads, int64_t dim);
+Tensor split_backward(const Node& n, const Tensor* grads, IntList sizes, TensorOptions options, int64_t dim);
+Tensor as_strided_formula(const Tensor& grad, const Tensor& self, IntList size, IntList stride, std::optional<int64_t> offset);
+
 }  // namespace flambeau::autograd

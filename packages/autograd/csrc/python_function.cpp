@@ -13,8 +13,11 @@ struct FunctionNode final : Node {
   PyObject* ctx;       // owned
   std::string label;
   bool materialize = true;
+  // The node owns its context; the context finds the node through this, which is null once the node is gone.
+  std::shared_ptr<Node*> self = std::make_shared<Node*>(this);
   explicit FunctionNode(PyObject* c, std::string n) : ctx(Py_NewRef(c)), label(std::move(n)) {}
   ~FunctionNode() override {
+    *self = nullptr;
     if (!Py_IsInitialized()) return;
     AcquireGil gil;
     Py_DECREF(ctx);
@@ -47,7 +50,7 @@ struct FunctionNode final : Node {
   }
 };
 
-// _make_function_node(ctx, name, inputs) -> node object: one edge an input tensor
+// _make_function_node(ctx, name, inputs) -> (node object, weak reference): one edge an input tensor
 PyObject* make_function_node(PyObject*, PyObject* args) {
   PyObject *ctx, *inputs;
   const char* name;
@@ -59,7 +62,10 @@ PyObject* make_function_node(PyObject*, PyObject* args) {
       PyObject* x = PyTuple_GET_ITEM(inputs, i);
       node->next.push_back(is_tensor(x) ? edge_of(tensor_of(x)) : Edge{});
     }
-    return wrap_node(node);
+    auto* weak = new std::shared_ptr<Node*>(static_cast<FunctionNode&>(*node).self);
+    Owned capsule(PyCapsule_New(weak, "flambeau.node", [](PyObject* c) { delete static_cast<std::shared_ptr<Node*>*>(PyCapsule_GetPointer(c, "flambeau.node")); }));
+    Owned object(wrap_node(node));
+    return Py_BuildValue("(OO)", object.get(), capsule.get());
   });
 }
 
@@ -98,12 +104,15 @@ PyObject* save_tensor(PyObject*, PyObject* args) {
   });
 }
 PyObject* unpack_tensor(PyObject*, PyObject* args) {
-  PyObject *capsule, *node;
-  if (!PyArg_ParseTuple(args, "OO", &capsule, &node)) return nullptr;
+  PyObject *capsule, *weak;
+  if (!PyArg_ParseTuple(args, "OO", &capsule, &weak)) return nullptr;
   return guarded([&] {
     auto* saved = static_cast<Saved*>(PyCapsule_GetPointer(capsule, "flambeau.saved"));
     checked(saved ? 0 : -1);
-    return wrap(saved->unpack(node_of(node)));
+    auto* node = static_cast<std::shared_ptr<Node*>*>(PyCapsule_GetPointer(weak, "flambeau.node"));
+    checked(node ? 0 : -1);
+    FL_CHECK(**node, "the saved tensors of a function were freed with its graph");
+    return wrap(saved->unpack(***node));
   });
 }
 

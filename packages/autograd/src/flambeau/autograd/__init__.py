@@ -1,0 +1,39 @@
+"""Automatic differentiation: backward, grad, custom functions, hooks, checks."""
+
+from flambeau._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from flambeau.autograd import _C  # noqa: F401
+from flambeau.autograd._backward import backward, grad
+
+__all__ = [
+    "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
+    "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
+]  # fmt: skip
+
+# What few programs touch is loaded when they do.
+_LAZY = {
+    "Function": ("flambeau.autograd.function", "Function"),
+    "function": ("flambeau.autograd.function", None),
+    "graph": ("flambeau.autograd.graph", None),
+    "gradcheck": ("flambeau.autograd.gradcheck", "gradcheck"),
+    "gradgradcheck": ("flambeau.autograd.gradcheck", "gradgradcheck"),
+    "anomaly_mode": ("flambeau.autograd.anomaly_mode", None),
+    "detect_anomaly": ("flambeau.autograd.anomaly_mode", "detect_anomaly"),
+    "set_detect_anomaly": ("flambeau.autograd.anomaly_mode", "set_detect_anomaly"),
+    "set_multithreading_enabled": ("flambeau.autograd.graph", "set_multithreading_enabled"),
+    "Variable": ("flambeau", "Tensor"),
+    "grad_mode": ("flambeau.autograd.grad_mode", None),
+}
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    if name not in _LAZY:
+        raise AttributeError(f"module 'flambeau.autograd' has no attribute {name!r}")
+    module, attribute = _LAZY[name]
+    loaded = importlib.import_module(module)
+    value = loaded if attribute is None else getattr(loaded, attribute)
+    globals()[name] = value
+    return value
+
+

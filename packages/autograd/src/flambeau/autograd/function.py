@@ -1,0 +1,209 @@
+"""Custom differentiable functions."""
+
+import functools
+from collections.abc import Callable, Sequence
+
+from flambeau import Tensor, _C as _core
+from flambeau.autograd import _C
+
+__all__ = ["Function", "FunctionCtx", "NestedIOFunction", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What forward leaves for backward."""
+
+    def __init__(self) -> None:
+        self._to_save: tuple = ()
+        self._saved: tuple | None = None
+        self._non_differentiable: tuple = ()
+        self._dirty: tuple = ()
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.materialize_grads = True
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors, inputs or outputs, for backward; each at most once a call."""
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for forward-mode."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Tensor) -> None:
+        """Name the inputs that forward overwrote."""
+        self._dirty = args
+
+    def mark_non_differentiable(self, *args: Tensor) -> None:
+        """Name the outputs that carry no gradient."""
+        self._non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether gradients that did not arrive are given to backward as zeros (default) or as None."""
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        if self._saved is None:
+            if self._released:
+                raise RuntimeError(
+                    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+                    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+                    "you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
+                )
+            return self._to_save
+        return tuple(None if s is None else _C._unpack_tensor(s, self._node) for s in self._saved)
+
+    saved_variables = saved_tensors
+    _released = False
+
+    def _release(self) -> None:
+        if self._saved is not None or self._to_save:
+            self._saved, self._to_save, self._released = None, (), True
+
+
+class _Meta(type):
+    """Gives every Function class a context class of its own, so that `ctx` prints as its backward."""
+
+    def __init__(cls, name: str, bases: tuple, namespace: dict) -> None:
+        super().__init__(name, bases, namespace)
+        cls._backward_cls = type(f"{name}Backward", (_BackwardCtx,), {"_forward_cls": cls})
+
+
+class _BackwardCtx(FunctionCtx):
+    _forward_cls: "type[Function]"
+
+    def _apply_backward(self, grads: tuple) -> tuple:
+        cls = self._forward_cls
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
+        function = cls.vjp if cls.vjp is not Function.vjp else cls.backward
+        result = function(self, *grads)
+        result = result if isinstance(result, tuple) else tuple(result) if isinstance(result, list) else (result,)
+        expected = self._num_inputs
+        if len(result) > expected and all(r is None for r in result[expected:]):
+            result = result[:expected]
+        if len(result) != expected:
+            raise RuntimeError(f"function {type(self).__name__} returned an incorrect number of gradients (expected {expected}, got {len(result)})")
+        return result
+
+
+class Function(metaclass=_Meta):
+    """Base of custom functions: `forward(ctx, ...)` and `backward(ctx, *grad_outputs)`, called through `apply`.
+
+    With `setup_context(ctx, inputs, output)`, forward takes no context.
+    """
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(*args: object, **kwargs: object) -> object:
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: FunctionCtx, inputs: tuple, output: object) -> None:
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: object) -> object:
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+
+    @staticmethod
+    def vjp(ctx: FunctionCtx, *grad_outputs: object) -> object:
+        raise NotImplementedError("vjp is not implemented.")
+
+    @staticmethod
+    def jvp(ctx: FunctionCtx, *grad_inputs: object) -> object:
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @classmethod
+    def apply(cls, *args: object, **kwargs: object) -> object:
+        """Run forward, and record backward when an input requires gradients."""
+        if kwargs:
+            args = _bind(cls, args, kwargs)
+        ctx = cls._backward_cls()
+        ctx._num_inputs = len(args)
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        record = _core.is_grad_enabled() and any(ctx.needs_input_grad)
+        node, ctx._node = _C._make_function_node(ctx, cls._backward_cls.__name__, args) if record else (None, None)
+        saved = _core._set_grad_enabled(False)
+        try:
+            if cls.setup_context is Function.setup_context:
+                output = cls.forward(ctx, *args)
+            else:
+                output = cls.forward(*args)
+                cls.setup_context(ctx, args, output)
+        finally:
+            _core._set_grad_enabled(saved)
+        return _record(ctx, node, args, output) if record else output
+
+
+def _bind(cls: type[Function], args: tuple, kwargs: dict) -> tuple:
+    import inspect
+
+    takes_ctx = cls.setup_context is Function.setup_context
+    bound = inspect.signature(cls.forward).bind(*((None, *args) if takes_ctx else args), **kwargs)
+    bound.apply_defaults()
+    return tuple(bound.args)[1:] if takes_ctx else tuple(bound.args)
+
+
+def _contains(tensors: Sequence, t: object) -> bool:
+    return any(t is x for x in tensors)
+
+
+def _record(ctx: FunctionCtx, node: object, args: tuple, output: object) -> object:
+    """Tie the outputs to the node and turn what forward saved into saved tensors."""
+    is_single = not isinstance(output, (tuple, list))
+    outputs = (output,) if is_single else tuple(output)
+    inputs = [a for a in args if isinstance(a, Tensor)]
+    for d in ctx._dirty:
+        if not isinstance(d, Tensor):
+            raise TypeError(f"mark_dirty can only accept variables, but argument is of type {type(d).__name__}")
+        d._bump_version()
+    # An input returned as it is becomes an alias: it must get a history of its own.
+    outputs = tuple(o.view_as(o) if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o for o in _without_grad(outputs, inputs, ctx))
+    flags = tuple(isinstance(o, Tensor) and not _contains(ctx._non_differentiable, o) for o in outputs)
+    dirty = tuple(_contains(ctx._dirty, o) for o in outputs)
+    _C._set_outputs(node, outputs, flags, dirty, ctx.materialize_grads)
+    ctx._saved = tuple(None if t is None else _C._save_tensor(t, _contains(outputs, t)) for t in ctx._to_save)
+    ctx._to_save = ()
+    return outputs[0] if is_single else type(output)(outputs) if isinstance(output, list) else outputs
+
+
+def _without_grad(outputs: tuple, inputs: list, ctx: FunctionCtx) -> tuple:
+    """Aliases of inputs made while recording is off, so that views do not connect twice."""
+    saved = _core._set_grad_enabled(False)
+    try:
+        return tuple(o.detach() if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o for o in outputs)
+    finally:
+        _core._set_grad_enabled(saved)
+
+
+def once_differentiable(function: Callable) -> Callable:
+    """Decorates a backward that is not differentiable itself: its results carry no history."""
+
+    @functools.wraps(function)
+    def wrapper(ctx: FunctionCtx, *args: object) -> object:
+        saved = _core._set_grad_enabled(False)
+        try:
+            outputs = function(ctx, *args)
+        finally:
+            _core._set_grad_enabled(saved)
+        if not _core.is_grad_enabled() or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            return outputs
+
+        def fail(_: object) -> None:
+            raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+        is_single = not isinstance(outputs, tuple)
+        marked = []
+        for o in (outputs,) if is_single else outputs:
+            if isinstance(o, Tensor):
+                o = o.detach().requires_grad_()
+                o.register_hook(fail)
+            marked.append(o)
+        return marked[0] if is_single else tuple(marked)
+
+    return wrapper
+
+
+class NestedIOFunction(Function):
+    """Kept for programs that name it: nested inputs are flattened by the caller."""
