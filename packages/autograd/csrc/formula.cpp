@@ -4,8 +4,6 @@
 #include "flambeau/ops/add.h"
 #include "flambeau/ops/clone.h"
 #include "flambeau/ops/copy_.h"
-#include "flambeau/ops/sum.h"
-#include "flambeau/ops/view.h"
 #include "flambeau/ops/zero_.h"
 #include "formula_functions.h"
 #include "hooks.h"

@@ -3,27 +3,28 @@
 #include <cmath>
 
 #include "flambeau/ops/add.h"
-#include "flambeau/ops/any.h"
-#include "flambeau/ops/arange.h"
-#include "flambeau/ops/conj.h"
 #include "flambeau/ops/copy_.h"
 #include "flambeau/ops/div.h"
 #include "flambeau/ops/expand.h"
-#include "flambeau/ops/index_add.h"
 #include "flambeau/ops/mul.h"
 #include "flambeau/ops/ne.h"
 #include "flambeau/ops/neg.h"
-#include "flambeau/ops/real.h"
 #include "flambeau/ops/reciprocal.h"
 #include "flambeau/ops/reshape.h"
 #include "flambeau/ops/rsub.h"
 #include "flambeau/ops/sub.h"
-#include "flambeau/ops/sum.h"
 #include "flambeau/ops/to.h"
 #include "flambeau/ops/unsqueeze.h"
 #include "flambeau/ops/zeros.h"
 
 namespace flambeau::autograd {
+
+namespace {
+
+// Operators of families that this file must not wait for at compile time are found by name.
+template <class... Args> Tensor by_name(const char* name, const Args&... args) { return call<Tensor>(get_operator("aten", name), args...); }
+
+}  // namespace
 
 Tensor operator+(const Tensor& a, const Tensor& b) { return ops::add(a, b); }
 Tensor operator-(const Tensor& a, const Tensor& b) { return ops::sub(a, b); }
@@ -38,9 +39,9 @@ Tensor operator+(const Tensor& a, const Scalar& b) { return ops::add(a, wrapped_
 Tensor operator-(const Tensor& a, const Scalar& b) { return ops::sub(a, wrapped_number(b)); }
 Tensor operator-(const Scalar& a, const Tensor& b) { return ops::rsub(b, wrapped_number(a)); }
 
-Tensor conj(const Tensor& t) { return t.is_complex() ? ops::conj(t) : t; }
+Tensor conj(const Tensor& t) { return t.is_complex() ? by_name("conj", t) : t; }
 Tensor scaled(const Tensor& grad, const Scalar& a) { return a.equals(1) ? grad : grad * a.conj(); }
-Tensor real_part(const Tensor& t) { return ops::real(t); }
+Tensor real_part(const Tensor& t) { return by_name("real", t); }
 Tensor to_dtype(const Tensor& t, DType dtype) { return ops::to(t, dtype, false, false, std::nullopt); }
 Tensor zeros_like_options(IntList sizes, TensorOptions options) { return ops::zeros(sizes, options.dtype, std::nullopt, options.device, std::nullopt); }
 
@@ -49,11 +50,11 @@ Tensor sum_to(const Tensor& t, IntList sizes) {
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < t.dim(); ++d)
     if (d < extra || (sizes[static_cast<size_t>(d - extra)] == 1 && t.sizes()[static_cast<size_t>(d)] != 1)) dims.push_back(d);
-  Tensor r = dims.empty() ? t : ops::sum(t, std::optional<IntList>(IntList(dims)), true, std::nullopt);
+  Tensor r = dims.empty() ? t : by_name("sum.dim_IntList", t, IntList(dims), true, std::nullopt);
   return extra > 0 ? ops::reshape(r, sizes) : r;
 }
 
-bool has_nan(const Tensor& t) { return item(ops::any(ops::ne(t, t))).to_bool(); }
+bool has_nan(const Tensor& t) { return item(by_name("any", ops::ne(t, t))).to_bool(); }
 
 Tensor scatter_strided(const Tensor& store, const Tensor& grad, const Geometry& view, const Geometry& base) {
   std::vector<int64_t> flat(static_cast<size_t>(grad.numel()));
@@ -72,7 +73,7 @@ Tensor scatter_strided(const Tensor& store, const Tensor& grad, const Geometry& 
   const int64_t n = grad.numel();
   Tensor index = empty({n}, {DType::Int64, {}});
   std::copy(flat.begin(), flat.end(), index.data_as<int64_t>());
-  const Tensor filled = ops::index_add(store, 0, index, ops::reshape(grad, {n}));
+  const Tensor filled = by_name("index_add", store, int64_t{0}, index, ops::reshape(grad, {n}), 1);
   return call<Tensor>(get_operator("aten", "as_strided"), filled, IntList(base.sizes), IntList(base.strides), std::optional<int64_t>(base.offset));
 }
 

@@ -11,8 +11,7 @@ namespace flambeau::autograd {
 using namespace python;
 
 #define FL_DECLARE(k) void register_nodes_##k();
-#define FL_SPREAD(x) FL_DECLARE x
-FL_NODE_UNITS(FL_SPREAD)
+FL_NODE_UNITS(FL_DECLARE)
 #undef FL_DECLARE
 
 void push_saved_hooks(PyObject* pack, PyObject* unpack);
@@ -263,8 +262,8 @@ void follow(Operator& op) {
 static int init(PyObject* module) {
   return guarded_int([&] {
 #define FL_CALL(k) register_nodes_##k();
-#define FL_SPREAD_CALL(x) FL_CALL x
-    FL_NODE_UNITS(FL_SPREAD_CALL)
+    FL_NODE_UNITS(FL_CALL)
+#undef FL_CALL
     on_operator_defined(&follow);
     init_node_type(module);
     init_function(module);
