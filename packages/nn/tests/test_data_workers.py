@@ -96,6 +96,44 @@ def test_batches_outlive_their_worker():
     assert [b[0, -1].item() for b in batches] == [0.0, 1.0, 2.0, 3.0]
 
 
+def test_memory_is_used_again_but_never_under_a_batch_that_is_alive():
+    sizes = [20_000, 30_000, 9_000, 100, 60_000, 20_000]
+    calls = Calls(lambda i: flambeau.full((sizes[i % 6],), float(i)), 300)
+    kept = {}
+    for i, batch in enumerate(DataLoader(calls, None, num_workers=2)):
+        assert bool((batch == i).all())
+        if i % 7 == 0:
+            kept[i] = batch[10:50]
+        if i % 50 == 49:
+            for k in list(kept)[::2]:
+                assert bool((kept.pop(k) == k).all())
+    assert all(bool((view == k).all()) for k, view in kept.items())
+    assert len(kept) > 5
+
+
+def test_memory_that_a_forked_child_may_read_is_not_used_again():
+    it = iter(DataLoader(Calls(lambda i: flambeau.full((50_000,), float(i)), 12), None, num_workers=1))
+    batch = next(it)
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        flambeau.set_num_threads(1)
+        os.read(reader, 1)
+        os._exit(0 if bool((batch == 0).all()) else 1)
+    del batch
+    rest = list(it)
+    assert [r[0].item() for r in rest] == list(range(1, 12))
+    os.write(writer, b"x")
+    assert os.waitpid(pid, 0)[1] == 0
+    os.close(reader)
+    os.close(writer)
+
+
+def test_more_batches_than_segments_can_be_kept():
+    batches = list(DataLoader(Calls(lambda i: flambeau.full((10_000,), float(i)), 60), None, num_workers=2))
+    assert all(bool((b == i).all()) for i, b in enumerate(batches))
+
+
 def test_long_lists_of_keys_do_not_block():
     loader = DataLoader(range(600_000), 200_000, num_workers=2, collate_fn=len)
     assert list(loader) == [200_000] * 3

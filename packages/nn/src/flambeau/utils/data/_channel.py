@@ -5,7 +5,8 @@ A message is pickled (protocol 5) with the bytes of tensors and arrays left out.
 together are a blob. A small blob goes through the socket; a larger one is written to an anonymous
 memory file whose descriptor goes through the socket, and the receiver maps it: tensors are views
 of the map, without a copy, and the memory is given back when the last of them dies. The file has no
-name, so nothing is left behind by processes that are killed, and no limit of /dev/shm applies.
+name, so nothing is left behind by processes that are killed, and no limit of /dev/shm applies. How
+files are used again is in Note [Segments].
 
 A socket of type SEQPACKET keeps messages apart, and one descriptor arrives with its message. The
 loader's end never blocks on sending: with both sides full, it would wait for a worker that waits
@@ -15,7 +16,6 @@ for it.
 from __future__ import annotations
 
 import array
-import mmap
 import os
 import pickle
 import socket
@@ -24,11 +24,21 @@ from collections import deque
 from typing import Any
 
 from flambeau.utils.data import _tensor_pickle
+from flambeau.utils.data._segments import (
+    SegmentReceiver,
+    SegmentSender,
+    map_file,
+    new_file,
+    write_file,
+)
 
 INLINE_BYTES = 32 * 1024
 _ALIGNMENT = 64
 _HEADER = struct.Struct("<QQ")
-_MAX_PARTS = 1000
+# What a packet starts with: its kind, the size of the blob, the segment, the segment given up. Its size
+# is a multiple of what the elements of tensors have to be aligned to.
+_PACKET = struct.Struct("<B7xQqq")
+_INLINE, _OWN_FILE, _IN_SEGMENT = range(3)
 
 
 class Closed(Exception):
@@ -41,18 +51,19 @@ class Channel:
     Parameters
     ----------
     sock : a connected SEQPACKET socket, owned from here on
+    sends_batches : this is the worker's end, which puts large messages into segments
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, sends_batches: bool = False) -> None:
         self._sock = sock
-        self._waiting: deque[tuple[bytes, int]] = deque()
+        # Packets to send, each with a descriptor or -1, and whether it is to be closed then.
+        self._waiting: deque[tuple[bytes, int, bool]] = deque()
+        self._sender = SegmentSender() if sends_batches else None
+        self._receiver = None if sends_batches else SegmentReceiver()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> Any:
         # Only a process that is just being spawned can take over a socket.
-        return {"_sock": self._sock}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["_sock"])  # type: ignore[misc]
+        return Channel, (self._sock, self._sender is not None)
 
     def fileno(self) -> int:
         """Return the descriptor, for polling."""
@@ -61,7 +72,12 @@ class Channel:
     def close(self) -> None:
         """Close this end; what waits to be sent is dropped."""
         while self._waiting:
-            _close_fd(self._waiting.popleft()[1])
+            _, fd, owned = self._waiting.popleft()
+            if owned:
+                os.close(fd)
+        for side in (self._sender, self._receiver):
+            if side is not None:
+                side.close()
         self._sock.close()
 
     def set_blocking(self, blocking: bool) -> None:
@@ -80,21 +96,22 @@ class Channel:
         ------
         Closed  if the other end is gone
         """
-        self._waiting.append(_pack(message))
+        self._waiting.append(self._pack(message))
         self.flush()
 
     def flush(self) -> None:
         """Send what waits, as far as there is room."""
         while self._waiting:
-            data, fd = self._waiting[0]
+            data, fd, owned = self._waiting[0]
             try:
                 _send_packet(self._sock, data, fd)
             except BlockingIOError:
                 return
-            except (BrokenPipeError, ConnectionError, OSError) as err:
+            except OSError as err:
                 raise Closed from err
             self._waiting.popleft()
-            _close_fd(fd)
+            if owned:
+                os.close(fd)
 
     def receive(self) -> Any:
         """Wait for a message and return it.
@@ -112,28 +129,54 @@ class Channel:
             raise Closed from err
         if not data:
             raise Closed
-        if not fds:
-            return _unpack(memoryview(data))
+        fd = fds[0] if fds else -1
         try:
-            (size,) = struct.unpack("<Q", data)
-            # Filled in one go: the pages are there already, only the table of this process is not.
-            blob = mmap.mmap(fds[0], size, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
+            kind, size, segment, evicted = _PACKET.unpack_from(data)
+            if kind == _INLINE:
+                return _unpack(memoryview(data)[_PACKET.size :])[0]
+            if kind == _OWN_FILE:
+                return _unpack(memoryview(map_file(fd, size)))[0]
+            assert self._receiver is not None
+            blob = self._receiver.open(segment, fd, size, evicted)
         finally:
-            for fd in fds:
+            if fd >= 0:
                 os.close(fd)
-        return _unpack(memoryview(blob))
+        message, buffers = _unpack(blob)
+        self._receiver.watch(segment, buffers)
+        return message
+
+    def released(self) -> tuple[list[int], list[int]] | None:
+        """Return the segments that the worker may use again or drop, to be sent to it."""
+        return self._receiver.released() if self._receiver is not None else None
+
+    def recycle(self, released: tuple[list[int], list[int]] | None) -> None:
+        """Take back what the other end's `released` returned."""
+        if released is not None and self._sender is not None:
+            self._sender.recycle(*released)
+
+    def _pack(self, message: Any) -> tuple[bytes, int, bool]:
+        parts, size = _blob(message)
+        if size <= INLINE_BYTES:
+            return b"".join([_PACKET.pack(_INLINE, size, -1, -1), *parts]), -1, False
+        placed = self._sender.place(parts, size) if self._sender is not None else None
+        if placed is not None:
+            packet = _PACKET.pack(_IN_SEGMENT, size, placed.segment, placed.evicted)
+            return packet, placed.fd, False
+        fd = new_file(size)
+        write_file(fd, parts)
+        return _PACKET.pack(_OWN_FILE, size, -1, -1), fd, True
 
 
 def channel_pair() -> tuple[Channel, Channel]:
-    """Return both ends of a new connection."""
+    """Return the loader's end and the worker's of a new connection."""
     if not hasattr(os, "memfd_create"):
         raise NotImplementedError("[DataLoader] worker processes need Linux's memfd_create; use num_workers=0")
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    return Channel(a), Channel(b)
+    return Channel(a), Channel(b, sends_batches=True)
 
 
-def _pack(message: Any) -> tuple[bytes, int]:
-    """Return the packet to send, and the descriptor to go with it or -1."""
+def _blob(message: Any) -> tuple[list[Any], int]:
+    """Return the parts of the blob of `message`, and its size."""
     payload, buffers = _tensor_pickle.dumps(message)
     sizes = [b.nbytes for b in buffers]
     head = _HEADER.pack(len(payload), len(sizes)) + struct.pack(f"<{len(sizes)}Q", *sizes) + payload
@@ -141,16 +184,7 @@ def _pack(message: Any) -> tuple[bytes, int]:
     total = _append(parts, 0, head)
     for buffer in buffers:
         total = _append(parts, total, buffer)
-    if total <= INLINE_BYTES:
-        return b"".join(parts), -1
-    fd = os.memfd_create("flambeau-batch", os.MFD_CLOEXEC)
-    try:
-        os.ftruncate(fd, total)
-        _write_all(fd, parts)
-    except BaseException:
-        os.close(fd)
-        raise
-    return struct.pack("<Q", total), fd
+    return parts, total
 
 
 def _append(parts: list[Any], offset: int, part: Any) -> int:
@@ -163,19 +197,8 @@ def _append(parts: list[Any], offset: int, part: Any) -> int:
     return offset + size + gap
 
 
-def _write_all(fd: int, parts: list[Any]) -> None:
-    # Writing fills pages of the file without mapping them here: half the page faults.
-    for start in range(0, len(parts), _MAX_PARTS):
-        chunk = [memoryview(p) for p in parts[start : start + _MAX_PARTS]]
-        while chunk:
-            written = os.writev(fd, chunk)
-            while chunk and written >= len(chunk[0]):
-                written -= len(chunk.pop(0))
-            if written:
-                chunk[0] = chunk[0][written:]
-
-
-def _unpack(blob: memoryview) -> Any:
+def _unpack(blob: memoryview) -> tuple[Any, list[memoryview]]:
+    """Return the message, and the buffers that its tensors are over."""
     payload_size, count = _HEADER.unpack_from(blob)
     sizes = struct.unpack_from(f"<{count}Q", blob, _HEADER.size)
     start = _HEADER.size + 8 * count
@@ -184,7 +207,7 @@ def _unpack(blob: memoryview) -> Any:
     for size in sizes:
         buffers.append(blob[offset : offset + size])
         offset = _aligned(offset + size)
-    return pickle.loads(blob[start:end], buffers=buffers)
+    return pickle.loads(blob[start:end], buffers=buffers), buffers
 
 
 def _aligned(offset: int) -> int:
@@ -201,7 +224,7 @@ def _send_packet(sock: socket.socket, data: bytes, fd: int) -> None:
 
 def _receive_packet(sock: socket.socket) -> tuple[bytearray, list[int]]:
     # A bytearray: tensors over it can be written to.
-    data = bytearray(INLINE_BYTES)
+    data = bytearray(_PACKET.size + INLINE_BYTES)
     rights = array.array("i")
     size, ancillary, _, _ = sock.recvmsg_into([data], socket.CMSG_SPACE(rights.itemsize))
     for level, kind, content in ancillary:
@@ -209,8 +232,3 @@ def _receive_packet(sock: socket.socket) -> tuple[bytearray, list[int]]:
             rights.frombytes(content[: len(content) - len(content) % rights.itemsize])
     del data[size:]
     return data, list(rights)
-
-
-def _close_fd(fd: int) -> None:
-    if fd >= 0:
-        os.close(fd)

@@ -77,20 +77,21 @@ class Workers:
 
     def fetch(self, worker: int, task: int, keys: Any) -> None:
         """Ask `worker` for the batch of `keys`."""
-        self._send(worker, (FETCH, task, keys))
+        self._send(worker, FETCH, task, keys)
 
     def resume(self) -> None:
         """Prepare all workers for another pass; what they still send of the last one is dropped."""
         for worker in range(len(self._channels)):
-            self._send(worker, (RESUME, 0, None))
+            self._send(worker, RESUME, 0, None)
         waiting = len(self._channels)
         while waiting:
             _, kind, _, _ = self.wait(0)
             waiting -= kind == RESUMED
 
-    def _send(self, worker: int, message: Any) -> None:
+    def _send(self, worker: int, kind: int, number: int, keys: Any) -> None:
+        channel = self._channels[worker]
         try:
-            self._channels[worker].send(message)
+            channel.send((kind, number, keys, channel.released()))
         except Closed:
             self._raise_death([worker])
 
@@ -168,7 +169,7 @@ class Workers:
         self.is_shut_down = True
         for channel in self._channels:
             with suppress(Closed):
-                channel.send((STOP, 0, None))
+                channel.send((STOP, 0, None, None))
             channel.close()
         deadline = time.monotonic() + _GRACE_S
         for process in self._processes:

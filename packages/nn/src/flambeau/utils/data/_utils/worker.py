@@ -85,9 +85,11 @@ class WorkerSetup:
     worker_init_fn: Callable[[int], Any] | None
 
 
-# Messages to a worker: (FETCH, task, keys), (RESUME, epoch, None), (STOP, 0, None).
+# Messages to a worker: (FETCH, task, keys, released), (RESUME, 0, None, released), (STOP, 0, None, None),
+# where `released` is what `Channel.released` returned.
 FETCH, RESUME, STOP = range(3)
-# Messages from a worker: (BATCH, task, data), (FAULT, task, ExceptionWrapper), (ENDED, task, None).
+# Messages from a worker: (BATCH, task, data), (FAULT, task, ExceptionWrapper), (ENDED, task, None),
+# (RESUMED, 0, None).
 BATCH, FAULT, ENDED, RESUMED = range(4)
 
 
@@ -126,7 +128,8 @@ def _serve(setup: WorkerSetup, channel: Channel) -> None:
         broken = ExceptionWrapper.of_current(where)
     ended = False
     while True:
-        kind, number, keys = channel.receive()
+        kind, number, keys, released = channel.receive()
+        channel.recycle(released)
         if kind == STOP:
             return
         if kind == RESUME:
