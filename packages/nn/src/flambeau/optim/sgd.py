@@ -103,8 +103,8 @@ class SGD(GroupwiseOptimizer):
         old = sorted(set(range(len(params))) - set(new))
         for rows, first in ((new, True), (old, False)):
             if rows:
-                picked = [[column[i] for i in rows] for column in (params, grads, buffers)]
-                self._call(run, group, *picked, first)
+                some = [[column[i] for i in rows] for column in (params, grads, buffers)]
+                self._call(run, group, some[0], some[1], some[2], first)
 
     def _call(
         self,

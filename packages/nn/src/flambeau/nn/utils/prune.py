@@ -402,7 +402,7 @@ def _check_amount(amount: Any) -> None:
 def _count(amount: Any, size: int) -> int:
     if not isinstance(amount, numbers.Integral):
         return round(float(amount) * size)
-    if amount > size:
+    if int(amount) > size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
     return int(amount)
 

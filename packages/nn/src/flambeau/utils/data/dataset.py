@@ -193,7 +193,7 @@ def random_split(dataset: Dataset[Any], lengths: Sequence[int | float], generato
     ------
     ValueError  if the sizes do not sum up, or a fraction is outside [0, 1]
     """
-    sizes = list(lengths)
+    sizes: list[Any] = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
         sizes = _sizes_of_fractions(sizes, len(dataset))  # type: ignore[arg-type]
     if sum(sizes) != len(dataset):  # type: ignore[arg-type]
