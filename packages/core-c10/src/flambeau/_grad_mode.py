@@ -1,7 +1,5 @@
 """Switches of gradient recording, usable as context managers and as decorators."""
 
-import functools
-import inspect
 from collections.abc import Callable
 
 from flambeau import _C
@@ -20,6 +18,9 @@ class _Switch:
         return type(self)()
 
     def __call__(self, function: Callable) -> Callable:
+        import functools  # not at the top: flambeau loads this module, and inspect alone takes longer than all of it
+        import inspect
+
         if inspect.isclass(function):
             raise TypeError(f"{type(self).__name__} decorates functions, got the class {function.__name__}")
         if inspect.isgeneratorfunction(function):
@@ -91,6 +92,9 @@ class set_grad_enabled(_Switch):
         return set_grad_enabled(self.mode)
 
     def __call__(self, function: Callable) -> Callable:
+        import functools  # not at the top: flambeau loads this module, and inspect alone takes longer than all of it
+        import inspect
+
         _C._set_grad_enabled(self._saved)
         return super().__call__(function)
 
