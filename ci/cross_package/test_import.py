@@ -27,6 +27,20 @@ def test_every_layer_can_be_the_first_import(fresh) -> None:
         assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
+def test_every_public_name_resolves(fresh) -> None:
+    code = """
+import flambeau
+for name in dir(flambeau):
+    try:
+        getattr(flambeau, name)
+    except (AttributeError, ImportError) as err:
+        print(f"flambeau.{name}: {type(err).__name__}: {err}")
+"""
+    done = fresh(code)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout, done.stdout
+
+
 def test_one_copy_of_the_core_library_is_loaded(fresh) -> None:
     code = (
         "import flambeau, flambeau.nn; flambeau.ones(2).sum();"
