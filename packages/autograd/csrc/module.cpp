@@ -150,11 +150,11 @@ PyObject* m_register_post_accumulate(PyObject* s, PyObject* hook) {
 }
 
 PyMethodDef methods[] = {
-    {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(m_requires_grad_)), METH_VARARGS | METH_KEYWORDS, "requires_grad_(requires_grad=True): sets the flag; returns self."},
-    {"detach_", m_detach_, METH_NOARGS, "Takes the tensor out of the graph, in place."},
-    {"retain_grad", m_retain_grad, METH_NOARGS, "Keeps the gradient of a result in .grad."},
-    {"register_hook", m_register_hook, METH_O, "register_hook(hook): hook(grad) sees, and may replace, the gradient."},
-    {"register_post_accumulate_grad_hook", m_register_post_accumulate, METH_O, "register_post_accumulate_grad_hook(hook): hook(param) runs when .grad is complete."},
+    {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(m_requires_grad_)), METH_VARARGS | METH_KEYWORDS, "requires_grad_($self, requires_grad=True)\n--\n\nSets whether operators on the tensor are recorded; returns the tensor."},
+    {"detach_", m_detach_, METH_NOARGS, "detach_($self, /)\n--\n\nTakes the tensor out of the graph, in place."},
+    {"retain_grad", m_retain_grad, METH_NOARGS, "retain_grad($self, /)\n--\n\nKeeps the gradient of a result in .grad."},
+    {"register_hook", m_register_hook, METH_O, "register_hook($self, hook, /)\n--\n\nCalls hook(grad) when the gradient is known; what it returns, if anything, replaces it. Returns a handle with remove()."},
+    {"register_post_accumulate_grad_hook", m_register_post_accumulate, METH_O, "register_post_accumulate_grad_hook($self, hook, /)\n--\n\nCalls hook(param) when .grad of this leaf is complete. Returns a handle with remove()."},
     {nullptr, nullptr, 0, nullptr}};
 
 // run_backward(tensors, grads, keep_graph, create_graph, inputs or None, allow_unused) -> tuple or None
