@@ -69,12 +69,60 @@ FL_VM Real<T> fmin(T a, T b) {
   return b != b ? a : r;
 }
 
-FL_VM float fmod(float a, float b) { return std::fmod(a, b); }
-FL_VM double fmod(double a, double b) { return std::fmod(a, b); }
-FL_VM float hypot(float a, float b) { return std::hypot(a, b); }
-FL_VM double hypot(double a, double b) { return std::hypot(a, b); }
-FL_VM float nextafter(float a, float b) { return std::nextafter(a, b); }
-FL_VM double nextafter(double a, double b) { return std::nextafter(a, b); }
+/// sqrt(a^2 + b^2) without overflow in between; infinite if either is, even when the other is NaN.
+FL_VM float hypot(float a, float b) {
+  const double x = a, y = b;
+  const float r = static_cast<float>(sqrt(x * x + y * y));
+  return (abs(a) == kInf<float>) | (abs(b) == kInf<float>) ? kInf<float> : r;
+}
+FL_VM double hypot(double a, double b) {
+  const double x = abs(a), y = abs(b);
+  const double big = x > y ? x : y;
+  double scale = big > 0x1p500 ? 0x1p-600 : 1.0;
+  scale = big < 0x1p-400 ? 0x1p600 : scale;
+  double back = big > 0x1p500 ? 0x1p600 : 1.0;
+  back = big < 0x1p-400 ? 0x1p-600 : back;
+  const double u = x * scale, v = y * scale;
+  const double r = sqrt(fma_(u, u, v * v)) * back;
+  return (x == kInf<double>) | (y == kInf<double>) ? kInf<double> : r;
+}
+
+/// The number next to a towards b; b itself when equal.
+template <typename T>
+FL_VM Real<T> nextafter(T a, T b) {
+  using Bits = decltype(bits(a));
+  const Bits i = bits(a);
+  const bool outward = (b > a) == (a > T(0));
+  const T step = from_bits(static_cast<Bits>(i + (outward ? 1 : -1)));
+  const T r = a == T(0) ? copysign(std::numeric_limits<T>::denorm_min(), b) : step;
+  const T n = a == b ? b : r;
+  return (a != a) | (b != b) ? a + b : n;
+}
+
+// The quotient's integer part fits double exactly below 2^29, and then so does its product with b: one or two corrections
+// make the remainder exact. Larger quotients are rare, and the C library's bit by bit loop has them.
+inline float fmod(float a, float b) {
+  const double x = abs(static_cast<double>(a)), y = abs(static_cast<double>(b));
+  const double q = x / y;
+  if (!(q < 536870912.0) || y == kInf<double>) return std::fmod(a, b);
+  double r = x - trunc(q) * y;
+  r = r < 0.0 ? r + y : r;
+  r = r >= y ? r - y : r;
+  return copysign(static_cast<float>(b != b ? kNaN<double> : r), a);
+}
+inline double fmod(double a, double b) {
+#ifdef __FMA__
+  // As above: below 2^53 the fused x - n y is exact.
+  const double x = abs(a), y = abs(b), q = x / y;
+  if (q < 4503599627370496.0 && y != kInf<double>) {
+    double r = fma_(trunc(q), -y, x);
+    r = r < 0.0 ? r + y : r;
+    r = r >= y ? r - y : r;
+    return copysign(r, a);
+  }
+#endif
+  return std::fmod(a, b);
+}
 
 /// Remainder with the sign of the divisor (Python's %).
 template <typename T>
@@ -93,12 +141,6 @@ FL_VM Real<T> floor_divide(T a, T b) {
   f = q - f > T(0.5) ? f + T(1) : f;
   f = q != T(0) ? f : copysign(T(0), a / b);
   return b == T(0) ? a / b : f;
-}
-
-/// x * 2^e, in the type of x (torch multiplies by pow(2, e)).
-template <typename T>
-FL_VM Real<T> ldexp(T x, T e) {
-  return x * T(std::exp2(e));
 }
 
 FL_VM_END

@@ -41,6 +41,8 @@ template <typename To, typename From>
 FL_VM To convert(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return convert<To>(__builtin_bit_cast(uint8_t, x));  // a loop over loaded bools is not vectorised
   } else if constexpr (is_complex_v<From>) {
     if constexpr (is_complex_v<To>) {
       return To(x);

@@ -172,7 +172,9 @@ FL_VM Real<T> ndtr(T x) {
 FL_VM double log_ndtr(double x) {
   const double t = x * 0.70710678118654752440;
   const double lower = log(0.5 * erfcx(x < 0.0 ? -t : 0.0)) - t * t;
-  const double upper = log1p(-0.5 * erfc(t));
+  const double a = t > 28.0 ? 28.0 : (t < 0.0 ? -t : t);
+  const double tail = 0.5 * detail::times_exp_square(detail::erfcx_rational(a), a, -1.0);
+  const double upper = log1p(t < 0.0 ? tail - 1.0 : -tail);
   return x < -1.0 ? lower : upper;
 }
 FL_VM float log_ndtr(float x) { return static_cast<float>(log_ndtr(static_cast<double>(x))); }

@@ -132,6 +132,26 @@ FL_VM Real<T> exp2(T x) {
   return detail::scale_pow2(fma_(detail::exp2_poly(r), r, T(1)), shifted);
 }
 
+/// x 2^e for any real e; exact up to one rounding when e is an integer.
+template <typename T>
+FL_VM Real<T> ldexp(T x, T e) {
+  constexpr T low = std::numeric_limits<T>::min_exponent - 1, high = std::numeric_limits<T>::max_exponent - 1;
+  T c = e < T(3) * low ? T(3) * low : e;
+  c = c > T(3) * high ? T(3) * high : c;
+  const T n = __builtin_rint(c);
+  const T fraction = c - n;
+  // Three normal factors, the one that may round to subnormals last.
+  const T first = n < low ? low : (n > high ? high : n);
+  const T left = n - first;
+  const T second = left < low ? low : (left > high ? high : left);
+  const T a = detail::pow2_bits(first + detail::kRoundMagic<T>);
+  const T b = detail::pow2_bits(second + detail::kRoundMagic<T>);
+  const T d = detail::pow2_bits(left - second + detail::kRoundMagic<T>);
+  const T y = x * fma_(detail::exp2_poly(fraction), fraction, T(1)) * d * b * a;
+  const T limit = x * (e > T(0) ? kInf<T> : T(0));
+  return e != e ? e : (e - e != T(0) ? limit : y);
+}
+
 /// e^x - 1.
 template <typename T>
 FL_VM Real<T> expm1(T x) {
@@ -193,9 +213,8 @@ FL_VM double log_tail(double f) {  // log_d; with s = f / (2 + f), log(1 + f) = 
 // Results at the ends of the domain: log(0) = -inf, log(inf) = inf, NaN below zero.
 template <typename T>
 FL_VM T log_special(T x, T y) {
-  T s = x == T(0) ? -kInf<T> : x;
-  s = x < T(0) ? kNaN<T> : s;
-  return (x > T(0)) & (x < kInf<T>) ? y : s;
+  const T finite = x < kInf<T> ? y : x;
+  return x > T(0) ? finite : (x == T(0) ? -kInf<T> : kNaN<T>);
 }
 
 // f with its low half cut off, so that a product with a constant of as many bits is exact.

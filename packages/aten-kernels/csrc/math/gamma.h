@@ -89,14 +89,14 @@ inline double zeta(double x, double q) {
     if (q == std::floor(q)) return kInf<double>;
     if (x != std::floor(x)) return kNaN<double>;
   }
-  // Euler-Maclaurin after enough terms that q exceeds both 10 and the order of the correction.
+  // Euler-Maclaurin after enough terms that q exceeds the order of the correction and is not small against x.
   double sum = 0.0;
-  const double far = 10.0;
+  const double far = 10.0 + 0.5 * x;
   while (q < far) {
     const double t = std::pow(q, -x);
     sum += t;
     q += 1.0;
-    if (q > 0.0 && t < 1e-18 * std::fabs(sum)) return sum;
+    if (q > 1.0 && std::fabs(t) < 1e-18 * std::fabs(sum)) return sum;
   }
   const double t = std::pow(q, -x);
   sum += t * q / (x - 1.0) + 0.5 * t;

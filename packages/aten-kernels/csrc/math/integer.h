@@ -107,23 +107,25 @@ inline Int<T> ipow(T base, T exponent) {
   return static_cast<T>(r);
 }
 
-/// Greatest common divisor, never negative except where |INT_MIN| has no positive form.
+/// Greatest common divisor of the absolute values. |INT_MIN| stays negative, and the sign of the result then follows
+/// the signed remainders, as in torch.
 template <typename T>
 inline Int<T> gcd(T a, T b) {
-  using U = std::make_unsigned_t<T>;
-  U x = static_cast<U>(iabs(a)), y = static_cast<U>(iabs(b));
-  while (y != 0) {
-    const U r = static_cast<U>(x % y);
-    x = y;
-    y = r;
+  T x = iabs(a), y = iabs(b);
+  while (x != T(0)) {
+    const T r = trunc_mod(y, x);
+    y = x;
+    x = r;
   }
-  return static_cast<T>(x);
+  return y;
 }
-/// Least common multiple, wrapping; 0 when both are 0.
+/// Least common multiple; 0 when both are 0. The product of types narrower than int is formed in int, then cut.
 template <typename T>
 inline Int<T> lcm(T a, T b) {
+  using Product = std::conditional_t<(sizeof(T) < sizeof(int)), int, T>;
   const T g = gcd(a, b);
-  return iabs(wrapping_mul(trunc_div(a, g), b));
+  const Product product = wrapping_mul(static_cast<Product>(trunc_div(a, g)), static_cast<Product>(b));
+  return static_cast<T>(iabs(product));
 }
 
 /// a << n; 0 when n is negative or not below the width.

@@ -162,14 +162,13 @@ inline constexpr T kHalfPiLo = std::is_same_v<T, float> ? T(-4.37113883e-08) : T
 template <typename T>
 struct AsinParts {
   T s, tail;
-  bool direct;
 };
 FL_VM AsinParts<float> asin_parts(float a) {
   const bool direct = a <= 0.5f;
   const float z = direct ? a * a : 0.5f - 0.5f * a;
   const float s = direct ? a : sqrt(z);
   const float p = horner(z, 0.166667521f, 0.0749530941f, 0.0454691537f, 0.0241847336f, 0.0421584323f);  // asin_f
-  return {s, s * z * p, direct};
+  return {s, s * z * p};
 }
 }  // namespace detail
 
@@ -201,7 +200,7 @@ FL_VM AsinParts<double> asin_parts(double a) {
                           0.02237221493684367, 0.017351612832394059, 0.013980811593008648, 0.011398979879386279,
                           0.010779899433996126, 0.0037076615340771346, 0.02170456851291069, -0.020995195562305016,
                           0.032626317991208673);  // asin_d
-  return {s, s * z * p, direct};
+  return {s, s * z * p};
 }
 
 // atan(t) - t for |t| <= tan(pi/8).
@@ -233,7 +232,8 @@ FL_VM double angle_of(double y, double x) {
 
 template <typename T>
 FL_VM Real<T> asin(T x) {
-  const auto [s, tail, direct] = detail::asin_parts(abs(x));
+  const bool direct = abs(x) <= T(0.5);
+  const auto [s, tail] = detail::asin_parts(abs(x));
   const T d = fma_(s, T(-2), detail::kHalfPi<T>);
   const T lost = fma_(s, T(-2), detail::kHalfPi<T> - d);
   const T far = d + (lost + fma_(tail, T(-2), detail::kHalfPiLo<T>));
@@ -241,7 +241,8 @@ FL_VM Real<T> asin(T x) {
 }
 template <typename T>
 FL_VM Real<T> acos(T x) {
-  const auto [s, tail, direct] = detail::asin_parts(abs(x));
+  const bool direct = abs(x) <= T(0.5);
+  const auto [s, tail] = detail::asin_parts(abs(x));
   const bool negative = x < T(0);
   const T centre = detail::kHalfPi<T> - ((negative ? -s : s) + ((negative ? -tail : tail) - detail::kHalfPiLo<T>));
   const T below = fma_(s, T(-2), T(2) * detail::kHalfPi<T>) + fma_(tail, T(-2), T(2) * detail::kHalfPiLo<T>);
@@ -249,7 +250,13 @@ FL_VM Real<T> acos(T x) {
 }
 FL_VM double atan(double x) {
   const double a = abs(x);
-  return copysign(detail::angle_of(a == kInf<double> ? 1.0 : a, a == kInf<double> ? 0.0 : 1.0), x);
+  const bool far = a > 2.414213562373095, near = a <= 0.41421356237309503;
+  const double num = far ? -1.0 : (near ? a : a - 1.0);
+  const double den = far ? a : (near ? 1.0 : a + 1.0);
+  const double base = far ? detail::kHalfPi<double> : (near ? 0.0 : 0.5 * detail::kHalfPi<double>);
+  const double base_lo = far ? detail::kHalfPiLo<double> : (near ? 0.0 : 0.5 * detail::kHalfPiLo<double>);
+  const double t = num / den;
+  return copysign(base + (t + (base_lo + detail::atan_tail(t))), x);
 }
 FL_VM double atan2(double y, double x) {
   const double ay = abs(y), ax = abs(x);

@@ -45,7 +45,7 @@ struct Complex {
     const T re = (x + y * ratio) * scale;
     const T im = (real_larger ? y - x * ratio : x * ratio - y) * scale;
     const bool by_zero = (br == T(0)) & (bi == T(0));
-    return {by_zero ? a.re / br : re, by_zero ? a.im / bi : im};
+    return {by_zero ? a.re / T(0) : re, by_zero ? a.im / T(0) : im};
   }
   friend FL_COMPLEX_INLINE constexpr bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
   friend FL_COMPLEX_INLINE constexpr bool operator!=(Complex a, Complex b) { return !(a == b); }
