@@ -17,8 +17,8 @@ bool is_empty(const ConvShape& s) {
 template <class T>
 void run(const Correlation<T>& c) {
   if (c.num_pixels() == 0 || c.N == 0) return;
-  if (c.C == c.groups && c.O == c.groups) return run_depthwise(c);
-  is_pointwise(c) ? run_pointwise(c) : run_dense(c);
+  if (is_pointwise(c) && c.groups == 1) return run_pointwise(c);
+  has_few_outputs(c) ? run_planes(c) : run_dense(c);
 }
 
 template <class T>
@@ -121,7 +121,7 @@ void backward_weight(const ConvShape& s, const T* x, const Strides& xs, const T*
     return;
   }
   if (c.num_taps() == 0) return;
-  c.C == c.groups && c.O == c.groups ? run_depthwise_weight_grad(c, gw) : run_weight_grad(c, gw);
+  has_few_outputs(c) ? run_planes_weight_grad(c, gw) : run_weight_grad(c, gw);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ FL_CONV_DECLARE(v2)
 FL_CONV_DECLARE(v3)
 FL_CONV_DECLARE(v4)
 #else
-FL_CONV_DECLARE(portable)
+FL_CONV_DECLARE(v2)
 #endif
 
 namespace conv {
@@ -49,11 +49,11 @@ const ConvKernels<double>& conv_kernels<double>() {
 #else
 template <>
 const ConvKernels<float>& conv_kernels<float>() {
-  return gemm::portable::conv_kernels_f32;
+  return gemm::v2::conv_kernels_f32;
 }
 template <>
 const ConvKernels<double>& conv_kernels<double>() {
-  return gemm::portable::conv_kernels_f64;
+  return gemm::v2::conv_kernels_f64;
 }
 #endif
 

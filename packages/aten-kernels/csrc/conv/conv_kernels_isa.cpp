@@ -43,7 +43,7 @@ void copy_rows(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out
 
 template <class T>
 constexpr conv::ConvKernels<T> conv_table() {
-  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, copy_rows<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
+  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, copy_rows<T>, take_every<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
 }
 
 extern const conv::ConvKernels<float> conv_kernels_f32;

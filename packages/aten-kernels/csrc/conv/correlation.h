@@ -68,7 +68,9 @@ KOrder k_order(const Correlation<T>& c, const Strides& xs, int64_t channels);
 template <class T>
 void run_dense(const Correlation<T>& c);
 template <class T>
-void run_depthwise(const Correlation<T>& c);
+bool has_few_outputs(const Correlation<T>& c);  // per group
+template <class T>
+void run_planes(const Correlation<T>& c);
 
 // Input offset of each output pixel of one image.
 template <class T>

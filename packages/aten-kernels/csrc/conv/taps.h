@@ -6,36 +6,80 @@
 
 namespace flambeau::gemm::FL_ISA {
 
-template <class T, int V>
-FL_INLINE void tap_block(const conv::TapRow<T>& t, const T* x, Head<T> head, T bias, bool relu, T* out) {
+// R rows by V vectors; `head` covers the last vector. Each sum runs over the taps in order, whatever the block.
+template <class T, int R, int V>
+FL_INLINE void tap_block(const conv::TapRow<T>& t, const T* x, int64_t x_step, Head<T> head, T bias, bool relu, T* out,
+                         int64_t out_step) {
   constexpr int W = kLanes<T>;
-  Vec<T> sum[V];
+  Vec<T> sum[R][V];
 #pragma GCC unroll 8
-  for (int v = 0; v < V; v++) sum[v] = splat(bias);
+  for (int r = 0; r < R; r++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) sum[r][v] = splat(bias);
+  }
   for (int64_t q = 0; q < t.taps; q++) {
     const Vec<T> w = splat(t.weights[q]);
     const T* from = x + t.offsets[q];
 #pragma GCC unroll 8
-    for (int v = 0; v < V; v++) sum[v] = fma(w, V == 1 ? load(from, head) : load(from + v * W), sum[v]);
+    for (int r = 0; r < R; r++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) {
+        const T* p = from + r * x_step + v * W;
+        sum[r][v] = fma(w, v == V - 1 ? load(p, head) : load(p), sum[r][v]);
+      }
+    }
   }
 #pragma GCC unroll 8
-  for (int v = 0; v < V; v++) {
-    const Vec<T> y = relu ? (sum[v] < T(0) ? Vec<T>{} : sum[v]) : sum[v];
-    if (V == 1) store(out, y, head);
-    else store(out + v * W, y);
+  for (int r = 0; r < R; r++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) {
+      const Vec<T> y = relu ? (sum[r][v] < T(0) ? Vec<T>{} : sum[r][v]) : sum[r][v];
+      T* to = out + r * out_step + v * W;
+      v == V - 1 ? store(to, y, head) : store(to, y);
+    }
   }
+}
+
+template <class T, int R, int V>
+FL_INLINE int64_t tap_blocks(const conv::TapRow<T>& t, int64_t rows, Head<T> head, const T* x, int64_t x_step, T bias,
+                             bool relu, T* out, int64_t out_step) {
+  int64_t r = 0;
+  for (; r + R <= rows; r += R) {
+    tap_block<T, R, V>(t, x + r * x_step, x_step, head, bias, relu, out + r * out_step, out_step);
+  }
+  return r;
 }
 
 template <class T>
 void tap_rows(const conv::TapRow<T>& t, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,
               int64_t out_step) {
   constexpr int W = kLanes<T>;
-  const Head<T> all(W);
-  for (int64_t r = 0; r < rows; r++, x += x_step, out += out_step) {
-    int64_t j = 0;
-    for (; j + 4 * W <= n; j += 4 * W) tap_block<T, 4>(t, x + j, all, bias, relu, out + j);
-    for (; j < n; j += W) tap_block<T, 1>(t, x + j, Head<T>(smaller<int64_t>(W, n - j)), bias, relu, out + j);
+  for (int64_t j = 0; j < n; j += 2 * W) {
+    const int64_t left = n - j;
+    const T* from = x + j;
+    T* to = out + j;
+    if (left > W) {
+      const Head<T> head(smaller<int64_t>(W, left - W));
+      const int64_t r = tap_blocks<T, 4, 2>(t, rows, head, from, x_step, bias, relu, to, out_step);
+      tap_blocks<T, 1, 2>(t, rows - r, head, from + r * x_step, x_step, bias, relu, to + r * out_step, out_step);
+    } else {
+      const Head<T> head(left);
+      int64_t r = tap_blocks<T, 8, 1>(t, rows, head, from, x_step, bias, relu, to, out_step);
+      r += tap_blocks<T, 3, 1>(t, rows - r, head, from + r * x_step, x_step, bias, relu, to + r * out_step, out_step);
+      tap_blocks<T, 1, 1>(t, rows - r, head, from + r * x_step, x_step, bias, relu, to + r * out_step, out_step);
+    }
   }
+}
+
+// out[i] = in[i * step]
+template <class T>
+void take_every(int64_t step, int64_t n, const T* in, T* out) {
+  constexpr int W = kLanes<T>;
+  int64_t i = 0;
+  if (step == 2) {  // the last vector would read one element past the last one taken
+    for (; i + W < n; i += W) store(out + i, Evens<T>::of(load(in + 2 * i), load(in + 2 * i + W)));
+  }
+  for (; i < n; i++) out[i] = in[i * step];
 }
 
 // C taps at a time, so that g is loaded once for all of them.

@@ -6,7 +6,6 @@
 
 #include "../gemm/problem.h"
 #include "flambeau/core/parallel.h"
-#include "phase_planes.h"
 
 namespace flambeau::conv {
 namespace {
@@ -179,41 +178,7 @@ void run_weight_grad(const Correlation<T>& c, T* gw) {
   w.finish(sums.get(), shares, gw);
 }
 
-template <class T>
-void run_depthwise_weight_grad(const Correlation<T>& c, T* gw) {
-  const ConvKernels<T>& kernels = conv_kernels<T>();
-  const PhasePlanes<T> planes(c);
-  const int64_t taps = c.num_taps();
-  const bool in_place = c.ys.d[2] == 1;
-  const double work = static_cast<double>(c.N * c.num_pixels() * taps) * 8;
-  parallel_for(0, c.C, gemm::units_per_chunk(work), [&](int64_t begin, int64_t end) {
-    Scratch<T> plane(planes.plane_size()), gradient(in_place ? 0 : c.out[1] * c.out[2]), sums(taps);
-    for (int64_t channel = begin; channel < end; channel++) {
-      std::fill(sums.get(), sums.get() + taps, T(0));
-      for (int64_t image = 0; image < c.N; image++) {
-        const T* x = planes.fill(image, channel, plane.get());
-        for (int64_t i = 0; i < c.out[0]; i++) {
-          const T* g = c.y + image * c.ys.n + channel * c.ys.c + i * c.ys.d[0];
-          int64_t g_step = c.ys.d[1];
-          if (!in_place) {
-            for (int64_t j = 0; j < c.out[1]; j++) {
-              for (int64_t q = 0; q < c.out[2]; q++) gradient.get()[j * c.out[2] + q] = g[j * c.ys.d[1] + q * c.ys.d[2]];
-            }
-            g = gradient.get();
-            g_step = c.out[2];
-          }
-          kernels.tap_dots(taps, planes.tap_at.data(), c.out[1], c.out[2], x + i * c.step[0] * planes.step[0],
-                           c.step[1] * planes.step[1], g, g_step, sums.get());
-        }
-      }
-      for (int64_t t = 0; t < taps; t++) gw[channel * c.w_group + planes.weight_at[static_cast<size_t>(t)]] = sums.get()[t];
-    }
-  });
-}
-
 template void run_weight_grad(const Correlation<float>&, float*);
 template void run_weight_grad(const Correlation<double>&, double*);
-template void run_depthwise_weight_grad(const Correlation<float>&, float*);
-template void run_depthwise_weight_grad(const Correlation<double>&, double*);
 
 }  // namespace flambeau::conv

@@ -9,6 +9,6 @@ template <class T>
 void run_weight_grad(const Correlation<T>& c, T* gw);
 
 template <class T>
-void run_depthwise_weight_grad(const Correlation<T>& c, T* gw);
+void run_planes_weight_grad(const Correlation<T>& c, T* gw);
 
 }  // namespace flambeau::conv

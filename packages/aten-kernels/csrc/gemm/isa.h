@@ -1,4 +1,5 @@
-// Vectors of one instruction set, for sources that are compiled once per level (FL_ISA = v2, v3, v4, or nothing).
+// Vectors of one instruction set, for sources that are compiled once per level (FL_ISA = v2, v3, v4; other
+// architectures build one, called v2).
 // Everything lives in a namespace of that name: the linker must never mix two builds of one template.
 #pragma once
 
@@ -10,7 +11,7 @@
 #endif
 
 #ifndef FL_ISA
-#define FL_ISA portable
+#define FL_ISA v2
 #endif
 #define FL_INLINE inline __attribute__((always_inline))
 
@@ -155,14 +156,21 @@ struct Interleave {
     return __builtin_shufflevector(a, b, (I / 2 + kWidth / 2 + (I % 2) * kWidth)...);
   }
 };
-template <class T, int N, int... I>
-struct MakeInterleave : MakeInterleave<T, N - 1, N - 1, I...> {};
+// a0 a2 ... b0 b2 ...
 template <class T, int... I>
-struct MakeInterleave<T, 0, I...> {
-  using type = Interleave<T, I...>;
+struct TakeEven {
+  static FL_INLINE Vec<T> of(Vec<T> a, Vec<T> b) { return __builtin_shufflevector(a, b, 2 * I...); }
+};
+template <template <class, int...> class Shuffle, class T, int N, int... I>
+struct WithLanes : WithLanes<Shuffle, T, N - 1, N - 1, I...> {};
+template <template <class, int...> class Shuffle, class T, int... I>
+struct WithLanes<Shuffle, T, 0, I...> {
+  using type = Shuffle<T, I...>;
 };
 template <class T>
-using Zip = typename MakeInterleave<T, kLanes<T>>::type;
+using Zip = typename WithLanes<Interleave, T, kLanes<T>>::type;
+template <class T>
+using Evens = typename WithLanes<TakeEven, T, kLanes<T>>::type;
 
 // Square transpose in log2(lanes) perfect shuffles.
 template <class T>

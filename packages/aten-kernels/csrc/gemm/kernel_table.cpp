@@ -52,17 +52,17 @@ const FloatKernels<float>* bf16_pair_kernels() { return cpu::cpu_has_avx512_bf16
 
 #else
 
-FL_GEMM_DECLARE(portable)
+FL_GEMM_DECLARE(v2)  // other architectures build one level, under this name
 
 template <>
 const FloatKernels<float>& float_kernels<float>() {
-  return portable::kernels_f32;
+  return v2::kernels_f32;
 }
 template <>
 const FloatKernels<double>& float_kernels<double>() {
-  return portable::kernels_f64;
+  return v2::kernels_f64;
 }
-const ConvertKernels& convert_kernels() { return portable::converters; }
+const ConvertKernels& convert_kernels() { return v2::converters; }
 const FloatKernels<float>* bf16_pair_kernels() { return nullptr; }
 
 #endif

@@ -108,7 +108,9 @@ struct Functions {
 };
 
 template <class T>
-void test_shape(const ConvShape& s, const Functions<T>& f, double tolerance) {
+void test_shape(const ConvShape& s, const Functions<T>& f, double epsilon) {
+  const double taps = static_cast<double>(s.k[0] * s.k[1] * s.k[2]) / static_cast<double>(s.groups);
+  const auto tolerance = [&](double terms) { return epsilon * (10 + std::sqrt(terms)); };
   for (int order = 0; order < 9; order++) {
     const Order xo = static_cast<Order>(order % 3), yo = static_cast<Order>(order / 3);
     const Array xa = layout(xo, s.N, s.Cin, s.in), ya = layout(yo, s.N, s.Cout, s.out), wa = layout(xo, s.Cout, s.Cin / s.groups, s.k);
@@ -137,11 +139,11 @@ void test_shape(const ConvShape& s, const Functions<T>& f, double tolerance) {
     const std::vector<T> nan_y(y.size(), std::numeric_limits<T>::quiet_NaN()), nan_x(x.size(), nan_y.empty() ? T(0) : nan_y[0]), nan_w(w.size(), nan_x.empty() ? T(0) : nan_x[0]);
     auto got_y = nan_y, got_x = nan_x, got_w = nan_w;
     f.forward(s, x.data(), xa.s, w.data(), wa.s, bias.data(), got_y.data(), ya.s, true);
-    compare("forward", s, order, y, got_y.data(), ym, nan_y, tolerance);
+    compare("forward", s, order, y, got_y.data(), ym, nan_y, tolerance(taps * static_cast<double>(s.Cin)));
     f.input(s, y0.data(), ya.s, w.data(), wa.s, bias_in.data(), got_x.data(), xa.s);
-    compare("input gradient", s, order, gx, got_x.data(), xm, nan_x, tolerance);
+    compare("input gradient", s, order, gx, got_x.data(), xm, nan_x, tolerance(taps * static_cast<double>(s.Cout)));
     f.weight(s, x.data(), xa.s, y0.data(), ya.s, got_w.data(), wa.s);
-    compare("weight gradient", s, order, gw, got_w.data(), wm, nan_w, 4 * tolerance);
+    compare("weight gradient", s, order, gw, got_w.data(), wm, nan_w, tolerance(static_cast<double>(s.N * s.out[0] * s.out[1] * s.out[2])));
 
     const int threads = flambeau::get_num_threads();
     flambeau::set_num_threads(threads == 1 ? 2 : 1);
@@ -219,8 +221,8 @@ void test_half(const ConvShape& s, HalfType type) {
 
 int main() {
   for (const ConvShape& s : shapes()) {
-    test_shape<float>(s, {conv_forward_f32, conv_backward_input_f32, conv_backward_weight_f32}, 1e-5);
-    test_shape<double>(s, {conv_forward_f64, conv_backward_input_f64, conv_backward_weight_f64}, 1e-13);
+    test_shape<float>(s, {conv_forward_f32, conv_backward_input_f32, conv_backward_weight_f32}, 1e-6);
+    test_shape<double>(s, {conv_forward_f64, conv_backward_input_f64, conv_backward_weight_f64}, 1e-14);
     test_half(s, H::kBf16);
     test_half(s, H::kF16);
   }
