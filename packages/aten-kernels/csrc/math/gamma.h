@@ -80,23 +80,16 @@ inline double trigamma(double x) {
 }
 inline float trigamma(float x) { return static_cast<float>(trigamma(static_cast<double>(x))); }
 
-/// Hurwitz zeta, sum over k >= 0 of (k + q)^-x, for x > 1.
-/// inf at x = 1 and at q a non-positive integer; NaN for x < 1, and for q < 0 with x not an integer.
-inline double zeta(double x, double q) {
-  if (x == 1.0) return kInf<double>;
-  if (x != x || q != q || x < 1.0) return kNaN<double>;
-  if (q <= 0.0) {
-    if (q == std::floor(q)) return kInf<double>;
-    if (x != std::floor(x)) return kNaN<double>;
-  }
-  // Euler-Maclaurin after enough terms that q exceeds the order of the correction and is not small against x.
+namespace detail {
+
+// Hurwitz zeta for x > 1 and q > 0, by Euler and Maclaurin's formula once q exceeds the order of the correction and is
+// not small against x. A sum whose terms have vanished before that is complete.
+inline double zeta_positive(double x, double q) {
   double sum = 0.0;
-  const double far = 10.0 + 0.5 * x;
-  while (q < far) {
+  for (const double far = 10.0 + 0.5 * x; q < far; q += 1.0) {
     const double t = std::pow(q, -x);
     sum += t;
-    q += 1.0;
-    if (q > 1.0 && std::fabs(t) < 1e-18 * std::fabs(sum)) return sum;
+    if (q > 1.0 && t <= 1e-18 * sum) return sum;
   }
   const double t = std::pow(q, -x);
   sum += t * q / (x - 1.0) + 0.5 * t;
@@ -115,6 +108,22 @@ inline double zeta(double x, double q) {
   }
   return sum;
 }
+
+}  // namespace detail
+
+/// Hurwitz zeta, sum over k >= 0 of (k + q)^-x, for x > 1.
+/// inf at x = 1 and at q a non-positive integer; NaN for x < 1, and for q < 0 with x not an integer.
+inline double zeta(double x, double q) {
+  if (x == 1.0) return kInf<double>;
+  if (x != x || q != q || x < 1.0 || q == kInf<double>) return kNaN<double>;
+  if (q > 0.0) return detail::zeta_positive(x, q);
+  if (q == std::floor(q)) return kInf<double>;
+  if (x != std::floor(x)) return kNaN<double>;
+  // The terms with k + q < 0 are those of f, f + 1, ..., -q with the sign (-1)^x, where f is the fraction of -q.
+  const double f = -q - std::floor(-q);
+  const double below = detail::zeta_positive(x, f) - detail::zeta_positive(x, 1.0 - q);
+  return detail::zeta_positive(x, 1.0 - f) + (std::fmod(x, 2.0) == 0.0 ? below : -below);
+}
 inline float zeta(float x, float q) {
   return static_cast<float>(zeta(static_cast<double>(x), static_cast<double>(q)));
 }
@@ -127,73 +136,5 @@ inline double polygamma(int64_t n, double x) {
   return s * std::exp(lgamma(static_cast<double>(n) + 1.0)) * zeta(static_cast<double>(n) + 1.0, x);
 }
 inline float polygamma(int64_t n, float x) { return static_cast<float>(polygamma(n, static_cast<double>(x))); }
-
-namespace detail {
-
-// x^a e^-x / Gamma(a), through logarithms of ratios when a is large.
-inline double igamma_prefix(double a, double x) {
-  if (a < 20.0) return std::exp(a * std::log(x) - x - lgamma(a));
-  const double d = (x - a) / a;
-  // log Gamma(a) = (a - 1/2) log a - a + log(2 pi)/2 + stirling(a)
-  const double z = 1.0 / (a * a);
-  const double stirling = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680 - z / 1188)))) / a;
-  const double log_ratio = std::fabs(d) < 0.5 ? std::log1p(d) - d : std::log(x / a) - d;
-  return std::exp(a * log_ratio - stirling) * std::sqrt(a / (2.0 * kPi));
-}
-
-inline double igamma_series(double a, double x) {
-  double sum = 1.0, term = 1.0;
-  for (double n = a + 1.0; term > 1e-17 * sum; n += 1.0) sum += term *= x / n;
-  return igamma_prefix(a, x) * sum / a;
-}
-
-inline double igammac_fraction(double a, double x) {
-  // Lentz's method on the continued fraction of Gamma(a, x).
-  const double tiny = 1e-300;
-  double b = x + 1.0 - a, c = 1.0 / tiny, d = 1.0 / b, h = d;
-  for (int i = 1; i < 100000; ++i) {
-    const double an = -i * (i - a);
-    b += 2.0;
-    d = an * d + b;
-    d = std::fabs(d) < tiny ? tiny : d;
-    c = b + an / c;
-    c = std::fabs(c) < tiny ? tiny : c;
-    d = 1.0 / d;
-    const double delta = d * c;
-    h *= delta;
-    if (std::fabs(delta - 1.0) < 1e-16) break;
-  }
-  return igamma_prefix(a, x) * h;
-}
-
-// Which of P and Q is known without computing: NaN when neither.
-inline double igamma_edge(double a, double x) {
-  if (!(a >= 0.0) || !(x >= 0.0)) return kNaN<double>;
-  if (a == 0.0) return x > 0.0 ? 1.0 : kNaN<double>;
-  if (x == 0.0) return 0.0;
-  if (a == kInf<double>) return x == kInf<double> ? kNaN<double> : 0.0;
-  return 1.0;  // x is infinite
-}
-inline bool igamma_is_edge(double a, double x) {
-  return !(a > 0.0) || !(x > 0.0) || a == kInf<double> || x == kInf<double>;
-}
-
-}  // namespace detail
-
-/// Regularised lower incomplete gamma function P(a, x); igammac is 1 - P.
-inline double igamma(double a, double x) {
-  if (detail::igamma_is_edge(a, x)) return detail::igamma_edge(a, x);
-  return x < a + 1.0 ? detail::igamma_series(a, x) : 1.0 - detail::igammac_fraction(a, x);
-}
-inline double igammac(double a, double x) {
-  if (detail::igamma_is_edge(a, x)) return 1.0 - detail::igamma_edge(a, x);
-  return x < a + 1.0 ? 1.0 - detail::igamma_series(a, x) : detail::igammac_fraction(a, x);
-}
-inline float igamma(float a, float x) {
-  return static_cast<float>(igamma(static_cast<double>(a), static_cast<double>(x)));
-}
-inline float igammac(float a, float x) {
-  return static_cast<float>(igammac(static_cast<double>(a), static_cast<double>(x)));
-}
 
 FL_VM_END

@@ -10,6 +10,7 @@
 #include "explog.h"
 #include "gamma.h"
 #include "hyperbolic.h"
+#include "igamma.h"
 #include "integer.h"
 #include "isa.h"
 #include "logadd.h"
