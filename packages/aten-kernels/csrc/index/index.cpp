@@ -58,7 +58,10 @@ Tensor index_op(const Tensor& self, TensorList indices) {
       }
     });
   });
-  return out;
+  if (p.result_strides.empty()) return out;
+  Tensor ordered = empty_strided(p.result_sizes, p.result_strides, self.options());
+  copy_values(ordered, out);
+  return ordered;
 }
 
 namespace {

@@ -17,8 +17,8 @@ int64_t count_true(const uint8_t* mask, int64_t n) {
   return count;
 }
 
-// Writes the coordinates of up to `limit` true elements.
-void write_coordinates(const uint8_t* mask, IntList sizes, int64_t n, int64_t* out, int64_t limit) {
+// Writes the coordinates of up to `limit` true elements; coordinate d of element k goes to out[d * column + k * row_step].
+void write_coordinates(const uint8_t* mask, IntList sizes, int64_t n, int64_t* out, int64_t limit, int64_t column, int64_t row_step) {
   const size_t rank = sizes.size();
   int64_t written = 0;
   std::vector<int64_t> at(rank, 0);
@@ -34,8 +34,9 @@ void write_coordinates(const uint8_t* mask, IntList sizes, int64_t n, int64_t* o
     const uint8_t* m = mask + row * inner;
     for (int64_t i = 0; i < inner && written < limit; ++i) {
       if (!m[i]) continue;
-      for (size_t d = 0; d + 1 < rank; ++d) *out++ = at[d];
-      if (rank) *out++ = i;
+      int64_t* to = out + written * row_step;
+      for (size_t d = 0; d + 1 < rank; ++d) to[static_cast<int64_t>(d) * column] = at[d];
+      to[static_cast<int64_t>(rank - 1) * column] = i;
       ++written;
     }
     for (size_t d = rank ? rank - 1 : 0; d-- > 0;) {
@@ -51,27 +52,28 @@ Tensor nonzero_op(const Tensor& self) {
   const Tensor mask = truth(self);
   const uint8_t* m = mask.data_as<uint8_t>();
   const int64_t n = mask.numel(), count = n ? count_true(m, n) : 0;
-  const int64_t sizes[2] = {count, self.dim()};
-  Tensor out = empty({sizes, 2}, {DType::Int64, self.device()});
+  // One column a dimension, each of them contiguous: x[mask] reads columns.
+  const int64_t sizes[2] = {count, self.dim()}, strides[2] = {1, std::max<int64_t>(count, 1)};
+  Tensor out = self.dim() <= 1 ? empty({sizes, 2}, {DType::Int64, self.device()}) : empty_strided({sizes, 2}, {strides, 2}, {DType::Int64, self.device()});
   if (self.dim() == 0 || count == 0) return out;
   if (self.dim() == 1) {  // the branchless loop writes one past the last
     std::vector<int64_t> scratch(static_cast<size_t>(count) + 1);
-    write_coordinates(m, self.sizes(), n, scratch.data(), count);
+    write_coordinates(m, self.sizes(), n, scratch.data(), count, 1, 1);
     std::memcpy(out.data(), scratch.data(), static_cast<size_t>(count) * 8);
     return out;
   }
-  write_coordinates(m, self.sizes(), n, out.data_as<int64_t>(), count);
+  write_coordinates(m, self.sizes(), n, out.data_as<int64_t>(), count, count, 1);
   return out;
 }
 
 Tensor nonzero_static_op(const Tensor& self, int64_t size, int64_t fill_value) {
   FL_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer, got ", size);
-  const Tensor found = nonzero_op(self);
+  const Tensor found = contiguous(nonzero_op(self));
   const int64_t sizes[2] = {size, self.dim()};
   checked_numel({sizes, 2}, "nonzero_static");
   Tensor out = empty({sizes, 2}, {DType::Int64, self.device()});
   int64_t* to = out.data_as<int64_t>();
-  const int64_t take = std::min(found.numel(), out.numel());
+  const int64_t take = std::min(found.numel(), out.numel());  // rows are whole: both have ndim columns
   if (take) std::memcpy(to, found.data(), static_cast<size_t>(take) * 8);
   std::fill(to + take, to + out.numel(), fill_value);
   return out;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "iterator/result_strides.h"
 #include "pointwise/convert.h"
 
 namespace flambeau {
@@ -58,8 +59,8 @@ void append_mask(Expanded& e, const Tensor& self, const Tensor& mask) {
   const Tensor rows = nonzero_op(mask);
   for (int64_t d = 0; d < mask.dim(); ++d) {
     Tensor column = alias_without_history(rows);
-    const int64_t sizes[1] = {rows.sizes()[0]}, strides[1] = {mask.dim()};
-    set_geometry(*column.impl(), {sizes, 1}, {strides, 1}, d);
+    const int64_t sizes[1] = {rows.sizes()[0]}, strides[1] = {rows.strides()[0]};
+    set_geometry(*column.impl(), {sizes, 1}, {strides, 1}, d * rows.strides()[1]);
     e.indices.push_back(column);
   }
 }
@@ -135,6 +136,20 @@ std::vector<int64_t> offsets_of(const Tensor& self, const std::vector<int64_t>& 
   return out;
 }
 
+// The order in memory that torch gives the result: of the strides of self, then of the index tensors.
+std::vector<int64_t> result_strides(const Tensor& self, const std::vector<Tensor>& indices, IntList shape, const std::vector<int64_t>& before, const std::vector<int64_t>& after, IntList sizes) {
+  std::vector<std::vector<int64_t>> strides(1, std::vector<int64_t>(sizes.size(), 0));
+  for (size_t i = 0; i < before.size(); ++i) strides[0][i] = self.strides()[before[i]];
+  for (size_t i = 0; i < after.size(); ++i) strides[0][before.size() + shape.size() + i] = self.strides()[after[i]];
+  for (const Tensor& t : indices) {
+    if (!t.defined()) continue;
+    std::vector<int64_t>& s = strides.emplace_back(sizes.size(), 0);
+    const size_t skip = before.size() + shape.size() - t.sizes().size();
+    for (size_t i = 0; i < t.sizes().size(); ++i) s[skip + i] = t.sizes()[i] == 1 ? 0 : t.strides()[i];
+  }
+  return ordered_strides(sizes, strides);
+}
+
 bool is_block(const Tensor& self, const std::vector<int64_t>& dims) {
   int64_t expected = 1;
   for (size_t i = dims.size(); i-- > 0;) {
@@ -168,6 +183,7 @@ IndexPlan plan_index(const Tensor& self, TensorList indices) {
   for (const int64_t d : before) plan.result_sizes.push_back(self.sizes()[d]);
   plan.result_sizes.insert(plan.result_sizes.end(), shape.begin(), shape.end());
   for (const int64_t d : after) plan.result_sizes.push_back(self.sizes()[d]);
+  plan.result_strides = result_strides(self, e.indices, shape, before, after, plan.result_sizes);
   const int64_t total = checked_numel(plan.result_sizes, "index");
   const int64_t n = checked_numel(shape, "index");
   plan.picked.assign(static_cast<size_t>(n), 0);

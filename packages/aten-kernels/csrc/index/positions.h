@@ -20,6 +20,7 @@ Tensor nonzero_op(const Tensor& self);
 /// x[...] with index tensors, planned: which elements are met, in which order.
 struct IndexPlan {
   std::vector<int64_t> result_sizes;
+  std::vector<int64_t> result_strides;  ///< empty: row-major
   std::vector<int64_t> before;   ///< byte offsets of the dims in front of the indexed ones (one 0 where there are none)
   std::vector<int64_t> picked;   ///< byte offset of every index
   std::vector<int64_t> after;    ///< byte offsets of the dims behind
