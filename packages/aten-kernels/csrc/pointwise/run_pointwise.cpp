@@ -66,6 +66,11 @@ DType compute_dtype(const Call& c) {
 void check_dtype(const Call& c) {
   const int code = static_cast<int>(c.compute);
   FL_CHECK(code >= 0 && code < kNumPointwiseDTypes && c.kernel.loops[code], "\"", c.op.name, "\" not implemented for '", dtype_name(c.compute), "'");
+  for (int i = 0; i < c.num_inputs; ++i) {  // masks are masks; where() takes old uint8 ones too
+    if (c.kernel.operands[c.kernel.num_outputs + i] != OperandKind::kBool) continue;
+    const DType t = c.inputs[i].dtype();
+    FL_CHECK(t == DType::Bool || (t == DType::UInt8 && c.op.name == "where"), c.op.name, " only supports boolean masks, but got mask with dtype ", dtype_name(t));
+  }
 }
 
 void check_devices(const Call& c) {

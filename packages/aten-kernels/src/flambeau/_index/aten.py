@@ -1,0 +1,14 @@
+"""Names that the operators bring beside their own."""
+
+NAMES = {
+    "atleast_1d": "flambeau.aten.functions:atleast_1d",
+    "atleast_2d": "flambeau.aten.functions:atleast_2d",
+    "atleast_3d": "flambeau.aten.functions:atleast_3d",
+    "block_diag": "flambeau.aten.functions:block_diag",
+    "broadcast_tensors": "flambeau.aten.functions:broadcast_tensors",
+    "cartesian_prod": "flambeau.aten.functions:cartesian_prod",
+    "meshgrid": "flambeau.aten.functions:meshgrid",
+    "nonzero": "flambeau.aten.functions:nonzero",
+    "split": "flambeau.aten.functions:split",
+    "unravel_index": "flambeau.aten.functions:unravel_index",
+}
