@@ -34,8 +34,8 @@ struct ConvKernels {
   void (*gather_tile)(const GatherTile<T>&, int m, int n);
   // out[j, i] = in[i, j]
   void (*transpose)(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out);
-  void (*copy_rows)(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out);
-  void (*take_every)(int64_t step, int64_t n, const T* in, T* out);  // out[i] = in[i * step]
+  // out[r, i] = in[r, i * step]
+  void (*take_every)(int64_t step, int64_t rows, int64_t n, const T* in, int64_t ld_in, T* out, int64_t ld_out);
   void (*pack_b)(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* panel);
   // `rows` rows of n outputs, x rows x_step apart and outputs out_step apart.
   void (*tap_rows)(const TapRow<T>&, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,

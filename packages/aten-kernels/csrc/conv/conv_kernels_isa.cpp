@@ -29,21 +29,9 @@ void transpose_copy(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T
   }
 }
 
-// Short rows: a library call for each would cost more than the copy.
-template <class T>
-void copy_rows(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out) {
-  constexpr int W = kLanes<T>;
-  const int64_t whole = columns / W * W;
-  const Head<T> tail(columns - whole);
-  for (int64_t i = 0; i < rows; i++, in += ld_in, out += ld_out) {
-    for (int64_t j = 0; j < whole; j += W) store(out + j, load(in + j));
-    if (tail.n > 0) store(out + whole, load(in + whole, tail), tail);
-  }
-}
-
 template <class T>
 constexpr conv::ConvKernels<T> conv_table() {
-  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, copy_rows<T>, take_every<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
+  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, take_every<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
 }
 
 extern const conv::ConvKernels<float> conv_kernels_f32;

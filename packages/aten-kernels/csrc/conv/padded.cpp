@@ -37,11 +37,13 @@ void copy_plane(const Correlation<T>& c, const Extent<T>& e, const T* in, int64_
   T* to = out + rows.begin * row + columns.begin * width;
   const int64_t count = columns.end - columns.begin;
   if (stride == width) {
-    conv_kernels<T>().copy_rows(rows.end - rows.begin, count * width, from, c.xs.d[1], to, row);
-    return;
-  }
-  for (int64_t i = rows.begin; i < rows.end; i++, from += c.xs.d[1], to += row) {
-    conv_kernels<T>().copy_rows(count, width, from, stride, to, width);
+    conv_kernels<T>().take_every(1, rows.end - rows.begin, count * width, from, c.xs.d[1], to, row);
+  } else if (width == 1) {
+    conv_kernels<T>().take_every(stride, rows.end - rows.begin, count, from, c.xs.d[1], to, row);
+  } else {
+    for (int64_t i = rows.begin; i < rows.end; i++, from += c.xs.d[1], to += row) {
+      conv_kernels<T>().take_every(1, count, width, from, stride, to, width);
+    }
   }
 }
 

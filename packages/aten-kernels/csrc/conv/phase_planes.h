@@ -47,31 +47,32 @@ class PhasePlanes {
   }
 
  private:
+  // Elements [begin, end) of a dimension of the plane that exist in the input, `every` apart from `low` on.
+  struct Range {
+    int64_t begin, end;
+    Range(int64_t low, int64_t every, int64_t size, int64_t in_size) {
+      begin = std::clamp<int64_t>(low < 0 ? (-low + every - 1) / every : 0, 0, size);
+      end = std::clamp<int64_t>((in_size - low + every - 1) / every, begin, size);
+    }
+    int64_t size() const { return end - begin; }
+  };
+
   void fill_plane(const T* x, T* out) const {
-    const int64_t row = run_ * phases_;
-    for (int64_t i = 0; i < e_.size[0]; i++) {
-      for (int64_t j = 0; j < e_.size[1]; j++, out += row) {
-        const int64_t a = i + e_.low[0], b = j + e_.low[1];
-        if (a >= 0 && a < c_.in[0] && b >= 0 && b < c_.in[1]) fill_row(x + a * c_.xs.d[0] + b * c_.xs.d[1], out);
+    const Range outer(e_.low[0], 1, e_.size[0], c_.in[0]), rows(e_.low[1], 1, e_.size[1], c_.in[1]);
+    const int64_t row = run_ * phases_, stride = c_.xs.d[2];
+    for (int64_t phase = 0; phase < phases_; phase++) {
+      const int64_t low = e_.low[2] + phase;
+      const Range columns(low, phases_, run_, c_.in[2]);
+      const T* from = x + (e_.low[1] + rows.begin) * c_.xs.d[1] + (low + columns.begin * phases_) * stride;
+      T* to = out + rows.begin * row + phase * run_ + columns.begin;
+      for (int64_t i = outer.begin; i < outer.end; i++) {
+        kernels_.take_every(phases_ * stride, rows.size(), columns.size(), from + (e_.low[0] + i) * c_.xs.d[0], c_.xs.d[1],
+                            to + i * e_.size[1] * row, row);
       }
     }
   }
 
-  void fill_row(const T* x, T* out) const {
-    const int64_t stride = c_.xs.d[2];
-    for (int64_t phase = 0; phase < phases_; phase++, out += run_) {
-      const int64_t low = e_.low[2] + phase;  // element q is x[low + q * phases]
-      const int64_t begin = std::clamp<int64_t>(low < 0 ? (-low + phases_ - 1) / phases_ : 0, 0, run_);
-      const int64_t end = std::clamp<int64_t>((c_.in[2] - low + phases_ - 1) / phases_, begin, run_);
-      const T* from = x + (low + begin * phases_) * stride;
-      if (phases_ * stride == 1) {
-        conv_kernels<T>().copy_rows(1, end - begin, from, 0, out + begin, 0);
-      } else {
-        conv_kernels<T>().take_every(phases_ * stride, end - begin, from, out + begin);
-      }
-    }
-  }
-
+  const ConvKernels<T>& kernels_ = conv_kernels<T>();
   const Correlation<T>& c_;
   Extent<T> e_;
   int64_t phases_, run_;

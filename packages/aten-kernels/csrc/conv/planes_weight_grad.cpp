@@ -14,11 +14,8 @@ template <class T>
 const T* gradient_plane(const Correlation<T>& c, int64_t image, int64_t output, T* copy) {
   const T* g = c.y + image * c.ys.n + output * c.ys.c;
   if (c.ys.d[2] == 1) return g;
-  T* out = copy;
   for (int64_t i = 0; i < c.out[0]; i++) {
-    for (int64_t j = 0; j < c.out[1]; j++, out += c.out[2]) {
-      conv_kernels<T>().take_every(c.ys.d[2], c.out[2], g + i * c.ys.d[0] + j * c.ys.d[1], out);
-    }
+    conv_kernels<T>().take_every(c.ys.d[2], c.out[1], c.out[2], g + i * c.ys.d[0], c.ys.d[1], copy + i * c.out[1] * c.out[2], c.out[2]);
   }
   return copy;
 }
