@@ -216,7 +216,6 @@ uint64_t seed_from(PyObject* o) {
 PyObject* generator_manual_seed(PyObject* self, PyObject* seed) {
   return guarded([&] {
     const uint64_t s = seed_from(seed);
-    std::lock_guard lock(gen(self).mutex());
     gen(self).manual_seed(s);
     return Py_NewRef(self);
   });
@@ -225,7 +224,6 @@ PyObject* generator_get_state(PyObject* self, PyObject*) {
   return guarded([&] {
     const int64_t n = GeneratorImpl::kStateBytes;
     Tensor t = empty({n}, {DType::UInt8, {}});
-    std::lock_guard lock(gen(self).mutex());
     gen(self).get_state(t.data_as<uint8_t>());
     return wrap(std::move(t));
   });
@@ -235,7 +233,6 @@ PyObject* generator_set_state(PyObject* self, PyObject* state) {
     FL_CHECK_TYPE(is_tensor(state) && impl_of(state)->dtype == DType::UInt8, "expected a torch.ByteTensor, but got ", Py_TYPE(state)->tp_name);
     const Tensor& t = tensor_of(state);
     FL_CHECK(t.is_contiguous() && t.is_cpu(), "[set_state] the state must be a contiguous CPU tensor");
-    std::lock_guard lock(gen(self).mutex());
     gen(self).set_state(t.data_as<uint8_t>(), static_cast<size_t>(t.numel()));
     return Py_NewRef(self);
   });
