@@ -53,4 +53,8 @@ Tensor unbind_backward(const Node& n, const Tensor* grads, int64_t dim);
 Tensor split_backward(const Node& n, const Tensor* grads, IntList sizes, TensorOptions options, int64_t dim);
 Tensor as_strided_formula(const Tensor& grad, const Tensor& self, IntList size, IntList stride, std::optional<int64_t> offset);
 
+// linear algebra
+/// Conjugate transpose of the last two dims.
+Tensor adjoint(const Tensor& t);
+
 }  // namespace flambeau::autograd
