@@ -3,14 +3,14 @@
 from opgen.scalar import functions as fn
 from opgen.scalar import scalar
 from opgen.scalar.lang import where
-from opgen.scalar.types import F32
+from opgen.scalar.types import F32, F64
 
 
 def narrow_range(function):
-    """`function` where its argument is small enough for a short reduction; there is one for float32."""
+    """`function` where its argument is small enough for a short reduction; there is one for real types."""
 
     def narrow(x):
-        return (fn.trig_is_narrow(x), function(x)) if x.type is F32 else None
+        return (fn.trig_is_narrow(x), function(x)) if x.type in (F32, F64) else None
 
     return narrow
 

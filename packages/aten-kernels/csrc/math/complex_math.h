@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "activation.h"
+#include "pow.h"
 #include "trig.h"
 
 FL_VM_BEGIN

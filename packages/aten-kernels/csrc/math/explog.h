@@ -303,6 +303,4 @@ FL_VM Real<T> log1p(T x) {
   return abs(x) < std::numeric_limits<T>::epsilon() / 4 ? x : y;
 }
 
-FL_VM double pow(double x, double y) { return std::pow(x, y); }
-
 FL_VM_END

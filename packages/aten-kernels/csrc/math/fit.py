@@ -130,6 +130,19 @@ FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
         ),
         "",
     ),
+    # the same without the term 2/3 s^3, for a logarithm in two parts
+    "log_pow_d": (
+        lambda: fit(
+            lambda s: (mp.log((1 + s) / (1 - s)) - 2 * s - 2 * s**3 / 3) / s**5,
+            lambda s: s**5 / mp.log((1 + s) / (1 - s)),
+            1e-3,
+            0.1717,
+            7,
+            D,
+            lambda s: s * s,
+        ),
+        "",
+    ),
     "tanh_f": (lambda: fit(lambda x: (mp.tanh(x) - x) / x**3, lambda x: x**3 / mp.tanh(x), 1e-3, 0.64, 5, F, lambda x: x * x), "f"),
     "sin_f": (lambda: fit(lambda x: (mp.sin(x) - x) / x**3, lambda x: x**3 / mp.sin(x), 1e-3, 0.79, 3, F, lambda x: x * x), "f"),
     "cos_f": (lambda: fit(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4, lambda x: x**4 / mp.cos(x), 1e-2, 0.79, 2, F, lambda x: x * x), "f"),

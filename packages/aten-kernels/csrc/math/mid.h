@@ -58,22 +58,4 @@ FL_VM double erfcx_mid(double a) {
 
 }  // namespace detail
 
-/// x^y, as C99's powf at every special value.
-FL_VM float pow(float x, float y) {
-  const double a = abs(static_cast<double>(x));
-  double l = detail::log_mid(a);
-  l = a == 0.0 ? -kInf<double> : l;
-  l = a < kInf<double> ? l : a;
-  double p = y * l;
-  p = p < -200.0 ? -200.0 : p;
-  p = p > 200.0 ? 200.0 : p;
-  const float r = static_cast<float>(detail::exp_mid(p));
-  const bool integer = y == __builtin_truncf(y);
-  const bool odd = integer & (0.5f * y != __builtin_truncf(0.5f * y));
-  const float s = signbit(x) & odd ? -r : r;
-  const bool undefined = (x < 0.0f) & (x > -kInf<float>) & !integer & (y == y);
-  const bool one = (x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & (abs(y) == kInf<float>));
-  return one ? 1.0f : (undefined ? kNaN<float> : s);
-}
-
 FL_VM_END

@@ -14,4 +14,5 @@
 #include "integer.h"
 #include "isa.h"
 #include "logadd.h"
+#include "pow.h"
 #include "trig.h"

@@ -113,7 +113,7 @@ def frexp_exponent(x: Value) -> Value:
 
 
 def trig_is_narrow(x: Value) -> Value:
-    """Whether sin_narrow and its like give what sin gives; float32 only."""
+    """Whether sin_narrow and its like give what sin gives."""
     return call("vm::trig_is_narrow", x, kinds="f", result=BOOL)
 
 
