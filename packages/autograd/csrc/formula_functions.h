@@ -1,5 +1,6 @@
 #pragma once
 /// The vocabulary of derivative formulas beside the operators themselves. All of it is differentiable again.
+#include <cmath>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -41,6 +42,35 @@ Tensor restore_dims(const Tensor& t, IntList dims, int64_t ndim, bool keepdim);
 Tensor expand_reduced(const Tensor& grad, IntList sizes, std::optional<IntList> dims, bool keepdim);
 /// How many elements a reduction folds into one.
 int64_t reduced_count(IntList sizes, std::optional<IntList> dims);
+
+// pointwise
+inline Scalar operator-(const Scalar& a, const Scalar& b) {
+  return a.is_complex() || b.is_complex() ? Scalar(a.real() - b.real(), a.imag() - b.imag()) : a.is_integral() && b.is_integral() ? Scalar(a.to_int() - b.to_int()) : Scalar(a.real() - b.real());
+}
+Tensor zeros_of(const Shape& like, const Tensor& grad);
+/// t where the condition holds, 0 elsewhere.
+Tensor masked(const Tensor& t, const Tensor& condition);
+Tensor sign_of(const Tensor& t);
+Tensor imag_part(const Tensor& t);
+Tensor times_i(const Tensor& t);
+Tensor choose_backward(const Tensor& grad, const Tensor& self, const Tensor& other, const Tensor& wins);
+Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Tensor& exponent);
+Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result);
+Tensor sgn_backward(const Tensor& grad, const Tensor& self, const Tensor& sgn);
+Tensor copysign_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor sinc_derivative(const Tensor& self);
+Tensor angle_backward(const Tensor& grad, const Tensor& self);
+Tensor elu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& x, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result);
+Tensor silu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& x);
+Tensor mish_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& x);
+Tensor softplus_double_backward(const Tensor& g, const Tensor& x, const Scalar& beta, const Scalar& threshold);
+Tensor gelu_second_derivative(const Tensor& x);
+Tensor gelu_tanh_second_derivative(const Tensor& x);
+Tensor prelu_double_output(const Tensor& gx, const Tensor& gw, const Tensor& x, const Tensor& w);
+Tensor glu_double_output(const Tensor& ga, const Tensor& gb, const Tensor& a, const Tensor& b);
+Tensor glu_double_gate(const Tensor& ga, const Tensor& gb, const Tensor& grad_output, const Tensor& a, const Tensor& b);
+Tensor i1_derivative(const Tensor& x, const Tensor& result);
+Tensor i1e_derivative(const Tensor& x, const Tensor& result);
 
 // views
 Tensor contiguous(const Tensor& t);
