@@ -72,6 +72,20 @@ Tensor glu_double_gate(const Tensor& ga, const Tensor& gb, const Tensor& grad_ou
 Tensor i1_derivative(const Tensor& x, const Tensor& result);
 Tensor i1e_derivative(const Tensor& x, const Tensor& result);
 
+// reductions
+Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim);
+Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntList dim, bool keepdim);
+Tensor aminmax_backward(const Tensor& gmin, const Tensor& gmax, const Tensor& self, const Tensor& min, const Tensor& max, std::optional<int64_t> dim, bool keepdim);
+Tensor scatter_back(const Tensor& grad, IntList sizes, const Tensor& indices, int64_t dim);
+Tensor index_backward(const Tensor& grad, IntList sizes, const Tensor& indices, int64_t dim, bool keepdim);
+Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, double p, IntList dim, bool keepdim);
+Tensor var_backward(const Tensor& grad, const Tensor& self, double correction, IntList dim, bool keepdim);
+Tensor var_mean_backward(const Tensor& gvar, const Tensor& gmean, const Tensor& self, double correction, IntList dim, bool keepdim);
+Tensor reverse_cumsum(const Tensor& t, int64_t dim);
+Tensor cumprod_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
+Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim);
+
 // views
 Tensor contiguous(const Tensor& t);
 Tensor unpermute(const Tensor& grad, IntList dims);
