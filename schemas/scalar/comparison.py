@@ -72,19 +72,33 @@ def fmin(x, y):
     return where(y != y, x, where(x < y, x, y)) if x.is_floating else smaller(x, y)
 
 
+def at_least(x, low):
+    """The larger of x and a bound that is not NaN; a NaN in x stays. One instruction."""
+    return where(low > x, low, x)
+
+
+def at_most(x, high):
+    return where(high < x, high, x)
+
+
+def unless_nan(bound, result):
+    """`result`, or NaN where the bound is: that does not vary within the loop."""
+    return where(bound != bound, bound, result) if bound.is_floating else result
+
+
 @scalar(dtypes="real_numeric", params=("low", "high"))
 def clamp(x, low, high):
-    return smaller(larger(x, low), high)
+    return unless_nan(high, unless_nan(low, at_most(at_least(x, low), high)))
 
 
 @scalar(dtypes="real_numeric", params=("low",))
 def clamp_min(x, low):
-    return larger(x, low)
+    return unless_nan(low, at_least(x, low))
 
 
 @scalar(dtypes="real_numeric", params=("high",))
 def clamp_max(x, high):
-    return smaller(x, high)
+    return unless_nan(high, at_most(x, high))
 
 
 @scalar(dtypes="real_numeric")

@@ -51,8 +51,9 @@ struct PointwiseKernel {
   ParamKind params[kMaxPointwiseParams];
   const PointwiseError* errors;                 // bit k of a loop's result is errors[k]
   PointwiseLoop loops[kNumPointwiseDTypes];     // by compute dtype; null where the operator does not take it
-  // The same loop with streaming stores, bit for bit the same results: for outputs that no cache will hold (16 MB and
-  // more). Null where `loops` is; falls back to plain stores where an output is not contiguous.
+  // The loop for outputs that no cache will hold (16 MB and more), bit for bit the same results: with streaming stores if
+  // the body is cheap enough for memory to be what it waits for. Null where `loops` is; falls back to plain stores where
+  // an output is not contiguous.
   PointwiseLoop stream[kNumPointwiseDTypes];
 };
 

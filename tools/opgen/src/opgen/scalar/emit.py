@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opgen.scalar.body import Body, load_bodies
+from opgen.scalar.ir import topological
 from opgen.scalar.print_block import Lane, block_body, lanes
 from opgen.scalar.trace import Traced, trace
 from opgen.scalar.types import NUM_DTYPES
 
-HOT_DTYPES = ("float32", "float64", "float16", "bfloat16")
+HOT_DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
 """Compute dtypes that are built for every instruction set; the others are built once, for the base set."""
 
 _HEADER = """\
@@ -161,12 +162,22 @@ def _record(kernel: Kernel, blocks: dict[str, str], num_errors: int) -> str:
     operands = ", ".join(f"OperandKind::k{camel(k)}" for k in (*body.results, *body.inputs))
     params = ", ".join(f"ParamKind::k{camel(p.kind)}" for p in body.params)
     errors = f"k_{body.name}_errors" if num_errors else "nullptr"
+    # Arithmetic that takes longer than memory does gains nothing from streaming, and loses its overlap with the stores.
+    stream = "stream" if all(_is_cheap(t) for t in kernel.traced) else "loop"
     by_code: dict[int, str] = {t.dtype.code: blocks[t.dtype.name] for t in kernel.traced}
     return (
         f"    {{{quote(body.name)}, {len(body.results)}, {len(body.inputs)}, {len(body.params)}, {num_errors}, "
         f"Promote::k{camel(body.promote)},\n     {{{operands}}},\n     {{{params}}},\n     {errors},\n"
-        f"     {{{_slots(by_code, 'loop')}}},\n     {{{_slots(by_code, 'stream')}}}}}"
+        f"     {{{_slots(by_code, 'loop')}}},\n     {{{_slots(by_code, stream)}}}}}"
     )
+
+
+_CHEAP_CALLS = {f"vm::{name}" for name in ("abs", "floor", "ceil", "trunc", "round", "copysign", "sqrt", "conj")}
+
+
+def _is_cheap(t: Traced) -> bool:
+    nodes = topological(list(t.results))
+    return len(nodes) <= 16 and all(n.op != "call" or n.attr in _CHEAP_CALLS for n in nodes)
 
 
 def _slots(by_code: dict[int, str], template: str) -> str:
