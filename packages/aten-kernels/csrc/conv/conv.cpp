@@ -5,6 +5,7 @@
 
 #include "correlation.h"
 #include "pointwise_conv.h"
+#include "shallow.h"
 #include "weight_grad.h"
 
 namespace flambeau::conv {
@@ -18,7 +19,8 @@ template <class T>
 void run(const Correlation<T>& c) {
   if (c.num_pixels() == 0 || c.N == 0) return;
   if (is_pointwise(c) && c.groups == 1) return run_pointwise(c);
-  has_few_outputs(c) ? run_planes(c) : run_dense(c);
+  if (has_few_outputs(c)) return run_planes(c);
+  is_shallow(c) ? run_shallow(c) : run_dense(c);
 }
 
 template <class T>

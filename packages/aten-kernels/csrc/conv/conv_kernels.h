@@ -28,14 +28,38 @@ struct TapRow {
   const int64_t* offsets;
 };
 
+// Rows of `pitch` elements: element i is in[row * in_ld + (i - begin) * step] for i in [begin, end), 0 elsewhere.
+template <class T>
+struct PadRows {
+  int64_t rows, pitch, begin, end, step;
+  const T* in;
+  int64_t in_ld;
+  T* out;
+  T* limit;  // up to here zeros may be written past the last row
+};
+
+// Row k of a panel nr wide: runs of pixels, run r of length[r] elements, `step` apart from x + from[r] + k_offsets[k] on.
+// The panel has to have room for one vector more.
+template <class T>
+struct PanelRuns {
+  int64_t k;
+  const int64_t* k_offsets;
+  int64_t num_runs;
+  const int64_t* from;
+  const int64_t* length;
+  int64_t step;
+  const T* x;
+  T* panel;
+};
+
 template <class T>
 struct ConvKernels {
   int lanes, mr, nr;
   void (*gather_tile)(const GatherTile<T>&, int m, int n);
   // out[j, i] = in[i, j]
   void (*transpose)(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out);
-  // out[r, i] = in[r, i * step]
-  void (*take_every)(int64_t step, int64_t rows, int64_t n, const T* in, int64_t ld_in, T* out, int64_t ld_out);
+  void (*pad_rows)(const PadRows<T>&);
+  void (*fill_panel)(const PanelRuns<T>&);
   void (*pack_b)(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* panel);
   // `rows` rows of n outputs, x rows x_step apart and outputs out_step apart.
   void (*tap_rows)(const TapRow<T>&, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,

@@ -4,6 +4,7 @@
 #include "../gemm/isa.h"
 #include "../gemm/pack.h"
 #include "gather_tile.h"
+#include "pad.h"
 #include "taps.h"
 
 namespace flambeau::gemm::FL_ISA {
@@ -31,7 +32,7 @@ void transpose_copy(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T
 
 template <class T>
 constexpr conv::ConvKernels<T> conv_table() {
-  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, take_every<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
+  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, pad_rows<T>, fill_panel<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
 }
 
 extern const conv::ConvKernels<float> conv_kernels_f32;

@@ -28,23 +28,32 @@ struct Range {
       : begin(std::clamp<int64_t>(-low, 0, size)), end(std::clamp<int64_t>(in_size - low, begin, size)) {}
 };
 
-// One plane of the outermost dimension, `width` values per element.
+// One plane of the outermost dimension, `width` values per element; `exists` is false where all of it is padding.
 template <class T>
-void copy_plane(const Correlation<T>& c, const Extent<T>& e, const T* in, int64_t width, T* out) {
-  const Range rows(e.low[1], e.size[1], c.in[1]), columns(e.low[2], e.size[2], c.in[2]);
+void copy_plane(const Correlation<T>& c, const Extent<T>& e, const T* in, bool exists, int64_t width, T* out, T* limit) {
+  const ConvKernels<T>& kernels = conv_kernels<T>();
+  const Range rows(e.low[1], exists ? e.size[1] : 0, c.in[1]), columns(e.low[2], e.size[2], c.in[2]);
   const int64_t row = e.size[2] * width, stride = c.xs.d[2];
   const T* from = in + (e.low[1] + rows.begin) * c.xs.d[1] + (e.low[2] + columns.begin) * stride;
-  T* to = out + rows.begin * row + columns.begin * width;
-  const int64_t count = columns.end - columns.begin;
-  if (stride == width) {
-    conv_kernels<T>().take_every(1, rows.end - rows.begin, count * width, from, c.xs.d[1], to, row);
-  } else if (width == 1) {
-    conv_kernels<T>().take_every(stride, rows.end - rows.begin, count, from, c.xs.d[1], to, row);
+  PadRows<T> p{rows.begin, row, 0, 0, 1, nullptr, 0, out, limit};
+  kernels.pad_rows(p);  // zeros above
+  p.rows = rows.end - rows.begin;
+  p.out = out + rows.begin * row;
+  if (width == 1 || stride == width) {
+    p.begin = columns.begin * width;
+    p.end = columns.end * width;
+    p.step = width == 1 ? stride : 1;
+    p.in = from;
+    p.in_ld = c.xs.d[1];
+    kernels.pad_rows(p);
   } else {
-    for (int64_t i = rows.begin; i < rows.end; i++, from += c.xs.d[1], to += row) {
-      conv_kernels<T>().take_every(1, count, width, from, stride, to, width);
+    kernels.pad_rows(p);
+    for (int64_t i = rows.begin; i < rows.end; i++, from += c.xs.d[1]) {
+      T* to = out + i * row + columns.begin * width;
+      for (int64_t k = 0; k < columns.end - columns.begin; k++) std::copy_n(from + k * stride, width, to + k * width);
     }
   }
+  kernels.pad_rows({e.size[1] - rows.end, row, 0, 0, 1, nullptr, 0, out + rows.end * row, limit});  // and below
 }
 
 bool is_channels_last(const Strides& s, int64_t channels) { return s.c == 1 && channels > 1; }
@@ -70,10 +79,9 @@ PaddedImages<T> pad_images(const Correlation<T>& c, const Extent<T>& e, int64_t 
     for (int64_t plane = begin; plane < end; plane++) {
       const T* from = x + plane / planes * c.xs.n + plane % planes * c.xs.c;
       T* to = out + plane * volume;
-      std::fill(to, to + volume, T(0));
-      const Range outer(e.low[0], e.size[0], c.in[0]);
-      for (int64_t i = outer.begin; i < outer.end; i++) {
-        copy_plane(c, e, from + (e.low[0] + i) * c.xs.d[0], width, to + i * e.size[1] * row);
+      for (int64_t i = 0; i < e.size[0]; i++) {
+        const int64_t at = e.low[0] + i;
+        copy_plane(c, e, from + at * c.xs.d[0], at >= 0 && at < c.in[0], width, to + i * e.size[1] * row, to + volume);
       }
     }
   });

@@ -19,13 +19,13 @@ class PhasePlanes {
   explicit PhasePlanes(const Correlation<T>& c) : c_(c), e_(c), phases_(c.step[2]) {
     run_ = (e_.size[2] + phases_ - 1) / phases_;
     in_place_ = e_.inside && c.step[2] == 1 && c.xs.d[2] == 1;
-    step[1] = in_place_ ? c.xs.d[1] : run_ * phases_;
+    step[1] = in_place_ ? c.xs.d[1] : run_;
     step[0] = in_place_ ? c.xs.d[0] : e_.size[1] * step[1];
     for (const Tap& a : c.taps[0]) {
       for (const Tap& b : c.taps[1]) {
         for (const Tap& d : c.taps[2]) {
           const int64_t w = d.at - e_.low[2];
-          const int64_t inner = in_place_ ? w : w % phases_ * run_ + w / phases_;
+          const int64_t inner = in_place_ ? w : w % phases_ * phase_size() + w / phases_;
           tap_at.push_back((a.at - e_.low[0]) * step[0] + (b.at - e_.low[1]) * step[1] + inner);
           weight_at.push_back(a.weight + b.weight + d.weight);
         }
@@ -33,8 +33,11 @@ class PhasePlanes {
     }
   }
 
-  bool in_place() const { return in_place_; }
-  int64_t plane_size() const { return e_.size[0] * e_.size[1] * run_ * phases_; }
+  // Elements that `planes` of fill() has to have. Rows are written as whole vectors: what reaches past a plane is written
+  // again, being part of the next one, or slack.
+  int64_t buffer_size(int64_t channels) const { return in_place_ ? 0 : channels * plane_size() + kSlack; }
+
+  int64_t plane_size() const { return phase_size() * phases_; }
   int64_t channel_step() const { return in_place_ ? c_.xs.c : plane_size(); }
 
   // The planes of channels [channel, channel + count): in place, or built in `planes`.
@@ -47,6 +50,8 @@ class PhasePlanes {
   }
 
  private:
+  static constexpr int64_t kSlack = 16;
+
   // Elements [begin, end) of a dimension of the plane that exist in the input, `every` apart from `low` on.
   struct Range {
     int64_t begin, end;
@@ -57,20 +62,22 @@ class PhasePlanes {
     int64_t size() const { return end - begin; }
   };
 
+  // The plane is all zeros before. Each phase is a plane of its own, [size 0][size 1][run].
   void fill_plane(const T* x, T* out) const {
     const Range outer(e_.low[0], 1, e_.size[0], c_.in[0]), rows(e_.low[1], 1, e_.size[1], c_.in[1]);
-    const int64_t row = run_ * phases_, stride = c_.xs.d[2];
-    for (int64_t phase = 0; phase < phases_; phase++) {
-      const int64_t low = e_.low[2] + phase;
+    for (int64_t phase = 0; phase < phases_; phase++, out += phase_size()) {
+      const int64_t low = e_.low[2] + phase, stride = c_.xs.d[2];
       const Range columns(low, phases_, run_, c_.in[2]);
-      const T* from = x + (e_.low[1] + rows.begin) * c_.xs.d[1] + (low + columns.begin * phases_) * stride;
-      T* to = out + rows.begin * row + phase * run_ + columns.begin;
       for (int64_t i = outer.begin; i < outer.end; i++) {
-        kernels_.take_every(phases_ * stride, rows.size(), columns.size(), from + (e_.low[0] + i) * c_.xs.d[0], c_.xs.d[1],
-                            to + i * e_.size[1] * row, row);
+        const T* from = x + (e_.low[0] + i) * c_.xs.d[0] + (e_.low[1] + rows.begin) * c_.xs.d[1];
+        kernels_.pad_rows({rows.size(), run_, columns.begin, columns.end, phases_ * stride,
+                           from + (low + columns.begin * phases_) * stride, c_.xs.d[1],
+                           out + (i * e_.size[1] + rows.begin) * run_, out + phase_size() + kSlack});
       }
     }
   }
+
+  int64_t phase_size() const { return e_.size[0] * e_.size[1] * run_; }
 
   const ConvKernels<T>& kernels_ = conv_kernels<T>();
   const Correlation<T>& c_;

@@ -53,7 +53,7 @@ void run_planes(const Correlation<T>& c) {
       weight_at.push_back(i * c.w_c + planes.weight_at[t]);
     }
   }
-  const int64_t planes_size = planes.in_place() ? 0 : channels * planes.plane_size();
+  const int64_t planes_size = planes.buffer_size(channels);
   const double work = static_cast<double>(c.num_pixels() * depth * outputs) * 8 + static_cast<double>(planes_size) * 8;
   parallel_for(0, c.N * c.groups, gemm::units_per_chunk(work), [&](int64_t begin, int64_t end) {
     const gemm::Scratch<T> x(planes_size), row(c.ys.d[2] == 1 ? 0 : 8 * c.out[2]), weights(depth);

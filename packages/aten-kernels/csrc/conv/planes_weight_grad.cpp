@@ -15,7 +15,8 @@ const T* gradient_plane(const Correlation<T>& c, int64_t image, int64_t output, 
   const T* g = c.y + image * c.ys.n + output * c.ys.c;
   if (c.ys.d[2] == 1) return g;
   for (int64_t i = 0; i < c.out[0]; i++) {
-    conv_kernels<T>().take_every(c.ys.d[2], c.out[1], c.out[2], g + i * c.ys.d[0], c.ys.d[1], copy + i * c.out[1] * c.out[2], c.out[2]);
+    T* out = copy + i * c.out[1] * c.out[2];
+    conv_kernels<T>().pad_rows({c.out[1], c.out[2], 0, c.out[2], c.ys.d[2], g + i * c.ys.d[0], c.ys.d[1], out, copy + c.num_pixels()});
   }
   return copy;
 }
@@ -31,7 +32,7 @@ void run_planes_weight_grad(const Correlation<T>& c, T* gw) {
   const int64_t g_step[2] = {in_place ? c.ys.d[0] : c.out[1] * c.out[2], in_place ? c.ys.d[1] : c.out[2]};
   const double work = static_cast<double>(c.N * c.num_pixels() * taps * outputs) * 8;
   parallel_for(0, c.C, gemm::units_per_chunk(work), [&](int64_t begin, int64_t end) {
-    const gemm::Scratch<T> plane(planes.in_place() ? 0 : planes.plane_size()), copy(in_place ? 0 : c.num_pixels()), sums(outputs * taps);
+    const gemm::Scratch<T> plane(planes.buffer_size(1)), copy(in_place ? 0 : c.num_pixels()), sums(outputs * taps);
     for (int64_t channel = begin; channel < end; channel++) {
       const int64_t group = channel / channels;
       std::fill(sums.get(), sums.get() + outputs * taps, T(0));

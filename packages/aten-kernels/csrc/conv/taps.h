@@ -71,31 +71,6 @@ void tap_rows(const conv::TapRow<T>& t, int64_t rows, int64_t n, const T* x, int
   }
 }
 
-// out[r, i] = in[r, i * step]
-template <class T>
-void take_every(int64_t step, int64_t rows, int64_t n, const T* in, int64_t ld_in, T* out, int64_t ld_out) {
-  constexpr int W = kLanes<T>;
-  const int64_t whole = n / W * W;
-  const Head<T> tail(n - whole);
-  for (int64_t r = 0; r < rows; r++, in += ld_in, out += ld_out) {
-    if (step == 1) {
-      for (int64_t i = 0; i < whole; i += W) store(out + i, load(in + i));
-      if (tail.n > 0) store(out + whole, load(in + whole, tail), tail);
-      continue;
-    }
-    int64_t i = 0;
-    if (step == 2) {  // whole vectors would read one element past the last one taken
-      for (; i + W < n; i += W) store(out + i, Evens<T>::of(load(in + 2 * i), load(in + 2 * i + W)));
-      const int64_t span = 2 * (n - i) - 1;  // elements from the first left to the last taken
-      const Vec<T> low = load(in + 2 * i, Head<T>(smaller<int64_t>(W, span)));
-      const Vec<T> high = span > W ? load(in + 2 * i + W, Head<T>(span - W)) : Vec<T>{};
-      if (n > i) store(out + i, Evens<T>::of(low, high), Head<T>(n - i));
-      continue;
-    }
-    for (; i < n; i++) out[i] = in[i * step];
-  }
-}
-
 // C taps at a time, so that g is loaded once for all of them.
 template <class T, int C>
 FL_INLINE void tap_dots_of(const int64_t* offsets, int64_t rows, int64_t n, const T* x, int64_t x_step, const T* g,

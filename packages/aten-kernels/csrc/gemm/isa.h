@@ -143,6 +143,24 @@ FL_INLINE void store(T* p, Vec<T> v, Head<T> h) {
 }
 #endif
 
+// Lanes [low, high) of the vector at p, zeros elsewhere; memory outside of them is not touched.
+#if defined(__AVX512F__)
+FL_INLINE Vec<float> load_range(const float* p, int low, int high) {
+  return (Vec<float>)_mm512_maskz_loadu_ps(static_cast<__mmask16>(((1u << high) - 1u) & ~((1u << low) - 1u)), p);
+}
+FL_INLINE Vec<double> load_range(const double* p, int low, int high) {
+  return (Vec<double>)_mm512_maskz_loadu_pd(static_cast<__mmask8>(((1u << high) - 1u) & ~((1u << low) - 1u)), p);
+}
+#else
+template <class T>
+FL_INLINE Vec<T> load_range(const T* p, int low, int high) {
+  if (low == 0 && high == kLanes<T>) return load(p);
+  alignas(kVectorBytes) T part[kLanes<T>] = {};
+  for (int i = low; i < high; i++) part[i] = p[i];
+  return load(part);
+}
+#endif
+
 FL_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 
 // a0 b0 a1 b1 ...: the low and the high half of it.
