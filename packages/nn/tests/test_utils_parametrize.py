@@ -215,7 +215,7 @@ def test_functional_call_ties_names_of_one_parameter():
         ({"weight": 3}, TypeError, "3 is not"),
         ({"a.weight": None}, AttributeError, "`a`"),
         (({"bias": flambeau.ones(2)}, {"bias": flambeau.ones(2)}), ValueError, "multiple dictionaries"),
-        ({"weight": flambeau.eye(2)}, RuntimeError, "Missing key.*bias"),
+        ({"weight": flambeau.ones(2, 2)}, RuntimeError, "Missing key.*bias"),
     ],
 )
 def test_functional_call_refuses_what_does_not_fit(tensors, error, words):
