@@ -2,11 +2,13 @@
 #include "conv.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "correlation.h"
 #include "pointwise_conv.h"
 #include "shallow.h"
 #include "weight_grad.h"
+#include "winograd.h"
 
 namespace flambeau::conv {
 namespace {
@@ -20,7 +22,11 @@ void run(const Correlation<T>& c) {
   if (c.num_pixels() == 0 || c.N == 0) return;
   if (is_pointwise(c) && c.groups == 1) return run_pointwise(c);
   if (has_few_outputs(c)) return run_planes(c);
-  is_shallow(c) ? run_shallow(c) : run_dense(c);
+  if (is_shallow(c)) return run_shallow(c);
+  if constexpr (std::is_same_v<T, float>) {
+    if (is_winograd(c)) return run_winograd(c);
+  }
+  run_dense(c);
 }
 
 template <class T>

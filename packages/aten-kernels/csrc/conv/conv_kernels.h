@@ -60,6 +60,10 @@ struct ConvKernels {
   void (*transpose)(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out);
   void (*pad_rows)(const PadRows<T>&);
   void (*fill_panel)(const PanelRuns<T>&);
+  // See winograd_transforms.h.
+  void (*winograd_input)(const T* const* d, int64_t channels, T* v, int64_t v_step);
+  void (*winograd_output)(const T* m, int64_t m_step, int64_t outputs, T* const* y, const T* bias, bool relu);
+  void (*winograd_weights)(const T* g, const int* order, T* u, int64_t u_step);
   void (*pack_b)(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* panel);
   // `rows` rows of n outputs, x rows x_step apart and outputs out_step apart.
   void (*tap_rows)(const TapRow<T>&, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,

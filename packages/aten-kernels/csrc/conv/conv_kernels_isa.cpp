@@ -6,6 +6,7 @@
 #include "gather_tile.h"
 #include "pad.h"
 #include "taps.h"
+#include "winograd_transforms.h"
 
 namespace flambeau::gemm::FL_ISA {
 
@@ -32,7 +33,8 @@ void transpose_copy(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T
 
 template <class T>
 constexpr conv::ConvKernels<T> conv_table() {
-  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, pad_rows<T>, fill_panel<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
+  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, pad_rows<T>, fill_panel<T>,
+          winograd_input<T>, winograd_output<T>, winograd_weights<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
 }
 
 extern const conv::ConvKernels<float> conv_kernels_f32;
