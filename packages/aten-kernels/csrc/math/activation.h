@@ -37,10 +37,17 @@ template <typename T>
 FL_VM Real<T> sigmoid(T x) {
   return detail::kSigmoidScale<T> / detail::sigmoid_denominator(x);
 }
-/// log(sigmoid(x)) = min(x, 0) - log1p(exp(-|x|)).
+/// log(sigmoid(x)) = min(x, 0) - log1p(e^-|x|). The exponential goes into the logarithm in two parts.
 template <typename T>
 FL_VM Real<T> logsigmoid(T x) {
-  return (x < T(0) ? x : (x != x ? x : T(0))) - log1p(exp(-abs(x)));
+  const T a = -abs(x);
+  const auto r = detail::exp_reduce(a < detail::kExpLow<T> ? detail::kExpLow<T> : a);
+  const auto [v, v_lo] = detail::add_expm1(T(1), r);
+  const T e = detail::scale_pow2(v, r.shifted), e_lo = detail::scale_pow2(v_lo, r.shifted);
+  const auto [k, f, lo] = detail::log1p_reduce(e);  // k is 0 or 1
+  const T t = fma_(k, detail::kLn2Lo<T>, detail::log_tail(f) + fma_(e_lo, fma_(k, T(-0.5), T(1)), lo));
+  const T y = fma_(k, detail::kLn2Hi<T>, f + t);
+  return (x < T(0) ? x : (x != x ? x : T(0))) - (e < std::numeric_limits<T>::epsilon() / 4 ? e : y);
 }
 /// log(1 + e^(beta x)) / beta; x itself once beta x exceeds `threshold`.
 template <typename T>

@@ -77,14 +77,18 @@ FL_VM float inverse_pow2_bits(float shifted) {
 FL_VM double inverse_pow2_bits(double shifted) {
   return from_bits(static_cast<int64_t>(0x3ff0000000000000u - (static_cast<uint64_t>(bits(shifted)) << 52)));
 }
-// 2^-n (e^x - 1) for x = n log(2) + r and t = 2^-n: (1 - t) + (e^r - 1), where only the last addition rounds noticeably.
 template <typename T>
-FL_VM T scaled_expm1(const ExpReduced<T>& e, T t) {
+struct Parts {
+  T hi, lo;
+};
+// c + (e^r - 1) in two parts, for c = 0 or |c| >= |r|. With c = 1 - 2^-n it is 2^-n (e^x - 1), x = n log(2) + r.
+template <typename T>
+FL_VM Parts<T> add_expm1(T c, const ExpReduced<T>& e) {
   const T tail = fma_(exp_quotient(e.r), e.r * e.r, e.lo);
-  const T one = T(1) - t;
-  const T s = one + e.hi;
-  const T lost = e.hi - (s - one);
-  return s + (lost + tail);
+  const T s = c + e.hi;
+  const T rest = (e.hi - (s - c)) + tail;
+  const T hi = s + rest;
+  return {hi, rest - (hi - s)};
 }
 
 template <typename T>
@@ -162,7 +166,7 @@ FL_VM Real<T> expm1(T x) {
   // Half the scale, since 2^n overflows one binade before the result does.
   const T less = e.shifted - T(1);
   const T t = T(0.5) * detail::inverse_pow2_bits(less);
-  const T y = T(2) * (detail::pow2_bits(less) * detail::scaled_expm1(e, t));
+  const T y = T(2) * (detail::pow2_bits(less) * detail::add_expm1(T(1) - t, e).hi);
   return abs(x) < T(f32 ? 5.9604645e-8 : 1.1102230246251565e-16) ? x : y;  // also keeps -0 and subnormals
 }
 
@@ -224,10 +228,6 @@ FL_VM double high_part(double f) {
 }
 
 // c (f + tail), where c = hi + lo and hi has half the bits: {large part, rest}.
-template <typename T>
-struct Parts {
-  T hi, lo;
-};
 template <typename T>
 FL_VM Parts<T> scale_log(T f, T tail, T hi, T lo) {
   const T a = high_part(f);

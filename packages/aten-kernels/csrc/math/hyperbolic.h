@@ -16,18 +16,23 @@ FL_VM float cosh(float x) {
   const double e = detail::exp_mid(a > 100.0 ? 100.0 : a);
   return static_cast<float>(0.5 * (e + 1.0 / e));
 }
-// (e^a - e^-a) / 2 from m = e^a - 1, in halves since e^a overflows before the result.
+namespace detail {
+// e^a / 2 for a >= 0; overflows only where cosh does.
+FL_VM double half_exp(double a) {
+  const auto e = exp_reduce(a > 711.0 ? 711.0 : a);
+  return scale_pow2(1.0 + expm1_poly(e.r), e.shifted - 1.0);
+}
+}  // namespace detail
+
+// (e^a - e^-a) / 2 from m = e^a - 1 while e^-a counts.
 FL_VM double sinh(double x) {
   const double a = abs(x);
-  const double m = expm1(a > 700.0 ? 350.0 : a);
-  const double y = 0.5 * (m + m / (m + 1.0));
-  const double h = exp(0.5 * a);
-  return copysign(a > 700.0 ? 0.5 * h * h : y, x);
+  const double m = expm1(a > 40.0 ? 40.0 : a);
+  return copysign(a > 40.0 ? detail::half_exp(a) : 0.5 * (m + m / (m + 1.0)), x);
 }
 FL_VM double cosh(double x) {
-  const double a = abs(x);
-  const double h = exp(a > 700.0 ? 0.5 * a : a);
-  return a > 700.0 ? 0.5 * h * h : 0.5 * h + 0.5 / h;
+  const double h = detail::half_exp(abs(x));
+  return h + 0.25 / h;
 }
 
 // A polynomial below 0.625, 1 - 2 / (e^2a + 1) above.
@@ -46,8 +51,18 @@ FL_VM double tanh(double x) {
   const double a = abs(x);
   const auto e = detail::exp_reduce(a > 20.0 ? 40.0 : a + a);
   const double t = detail::inverse_pow2_bits(e.shifted);
-  const double m = detail::scaled_expm1(e, t);
-  return copysign(m / fma_(2.0, t, m), x);
+  const auto [m, m_lo] = detail::add_expm1(1.0 - t, e);
+  const double d = fma_(2.0, t, m);
+#ifdef __FMA__
+  // One step of division in two parts: three roundings of half a unit would add up to 2.3.
+  const double d_lo = m - (d - 2.0 * t);
+  const double inverse = 1.0 / d;
+  const double q = m * inverse;
+  const double rest = fma_(-q, d, m) + fma_(-q, d_lo, m_lo);
+  return copysign(fma_(rest, inverse, q), x);
+#else
+  return copysign((m + m_lo) / d, x);
+#endif
 }
 
 FL_VM float asinh(float x) {
