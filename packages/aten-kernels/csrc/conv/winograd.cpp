@@ -18,7 +18,7 @@ namespace {
 using gemm::EvenParts;
 using gemm::Scratch;
 
-constexpr int64_t kMostChannels = 256;        // beyond, the transformed weights leave the caches
+constexpr int64_t kMostChannels = 512;        // beyond, the transformed weights leave the caches
 constexpr int64_t kLeastPixels = 128;         // of all images: less does not pay for transforming the weights
 constexpr int64_t kBlockBytes = 640 << 10;    // transformed input and output of one task
 constexpr int64_t kMostTiles = 112;           // per task
