@@ -97,6 +97,19 @@ Tensor unbind_backward(const Node& n, const Tensor* grads, int64_t dim);
 Tensor split_backward(const Node& n, const Tensor* grads, IntList sizes, TensorOptions options, int64_t dim);
 Tensor as_strided_formula(const Tensor& grad, const Tensor& self, IntList size, IntList stride, std::optional<int64_t> offset);
 
+// shape and index operators
+std::vector<int64_t> negated(IntList values);
+/// Complex gradients of real inputs lose their imaginary part.
+Tensor cast_back(const Tensor& grad, DType dtype, Device device);
+std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<Shape>& shapes, int64_t dim);
+/// Gradient of what was scattered: gathered, with zeros where `index` is smaller than the source.
+Tensor scattered_backward(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes);
+/// A vector of indices as the index of a scatter of `sizes`.
+Tensor spread_index(const Tensor& index, IntList sizes, int64_t dim);
+std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce, bool include_self, const Tensor& result);
+Tensor masked_scatter_backward(const Tensor& grad, const Tensor& mask, IntList sizes);
+double dropout_scale(double p, std::optional<bool> train, DType dtype);
+
 // linear algebra
 /// Conjugate transpose of the last two dims.
 Tensor adjoint(const Tensor& t);

@@ -1,5 +1,7 @@
 #include "flambeau/core/storage.h"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <new>
 
@@ -72,6 +74,37 @@ void resize_storage(StorageImpl& s, int64_t nbytes) {
   if (s.data && s.data != s.inline_bytes) deallocate(s.data, s.nbytes);
   s.data = fresh;
   s.nbytes = n;
+}
+
+namespace {
+
+struct Mapping {
+  void* address;
+  size_t bytes;
+};
+
+}  // namespace
+
+void share_storage(StorageImpl& s) {
+  if (s.shared_memory || s.device.type != DeviceType::CPU) return;
+  FL_CHECK(s.resizable, "[share_memory_] the storage cannot move: its memory is lent by or to another object");
+  if (s.nbytes == 0) {
+    s.shared_memory = true;
+    return;
+  }
+  void* address = mmap(nullptr, s.nbytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  FL_CHECK(address != MAP_FAILED, "[share_memory_] the system refuses ", s.nbytes, " bytes of shared memory");
+  std::memcpy(address, s.data, s.nbytes);
+  free_data(s);
+  s.data = static_cast<char*>(address);
+  s.context = new Mapping{address, s.nbytes};
+  s.deleter = [](void* context) {
+    auto* m = static_cast<Mapping*>(context);
+    munmap(m->address, m->bytes);
+    delete m;
+  };
+  s.resizable = false;
+  s.shared_memory = true;
 }
 
 }  // namespace flambeau

@@ -187,7 +187,20 @@ Tensor linspace_tensors(const Tensor& start, const Tensor& end, int64_t steps, O
 Tensor logspace_op(const Scalar& start, const Scalar& end, int64_t steps, double base, OptType dtype, OptLayout layout, OptDevice device, OptBool) {
   Tensor t = empty_space("logspace", steps, space_dtype(dtype, start, end, "logspace"), layout, device);
   if (!t.storage().data || !steps) return t;
-  FL_CHECK_NOT_IMPLEMENTED(!is_complex(t.dtype()), "\"logspace_cpu\" is not implemented for complex numbers");
+  if (is_complex(t.dtype())) {
+    Tensor exponents = empty(t.sizes(), {DType::Complex128, {}});
+    if (steps == 1) fill_value(exponents, start);
+    else fill_complex_space(exponents.data_as<Complex<double>>(), steps, start, end);
+    Complex<double>* p = exponents.data_as<Complex<double>>();
+    const double log_size = std::log(std::fabs(base)), turn = base < 0 ? 3.141592653589793 : 0.0;
+    for (int64_t i = 0; i < steps; ++i) {  // base^z = exp(z * log(base))
+      const Complex<double> z = p[i];
+      const double size = std::exp(z.re * log_size - z.im * turn), angle = z.re * turn + z.im * log_size;
+      p[i] = {size * std::cos(angle), size * std::sin(angle)};
+    }
+    copy_values(t, exponents);
+    return t;
+  }
   FL_CHECK_NOT_IMPLEMENTED(!is_bool(t.dtype()), "\"logspace_cpu\" not implemented for 'bool'");
   // exponents in the precision of the result: float32 for the halves, float64 for integers
   const DType work = is_integral(t.dtype()) || t.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;

@@ -121,9 +121,9 @@ void scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const Te
 }
 
 TensorSpec gather_shape(const Tensor& self, int64_t dim_, const Tensor& index, bool) {
-  check_index_dtype(index, "gather");
   const int64_t dim = wrap_dim(dim_, self.dim());
   if (index.numel() == 0) return {index.sizes().vec(), self.dtype(), {}};
+  check_index_dtype(index, "gather");
   FL_CHECK(std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(self.dim(), 1), "Index tensor must have the same number of dimensions as input tensor");
   for (int64_t d = 0; d < std::min(self.dim(), index.dim()); ++d)
     FL_CHECK(d == dim || index.sizes()[d] <= self.sizes()[d], "Size does not match at dimension ", d, " expected index ", index.sizes(), " to be no larger than self ", self.sizes(),

@@ -21,6 +21,7 @@ FL_API int fill_core_module(PyObject* module) {
     init_tensor_type(module);
     init_torch_function(module);
     init_creation(module);
+    init_dlpack(module);
     init_library(module);
     init_settings(module);
     install_python_kernels();

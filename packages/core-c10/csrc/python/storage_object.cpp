@@ -101,6 +101,7 @@ PyMethodDef storage_methods[] = {
     {"element_size", [](PyObject*, PyObject*) { return PyLong_FromLong(1); }, METH_NOARGS, nullptr},
     {"data_ptr", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(S(s).data); }, METH_NOARGS, "Address of the first byte."},
     {"resize_", storage_resize, METH_O, "Grows or shrinks to a number of bytes."},
+    {"_share_memory_", [](PyObject* s, PyObject*) { return guarded([&] { share_storage(S(s)); return Py_NewRef(s); }); }, METH_NOARGS, "Moves the bytes to memory that forked processes share."},
     {"is_shared", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).shared_memory); }, METH_NOARGS, nullptr},
     {"resizable", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).resizable); }, METH_NOARGS, nullptr},
     {"_set_read_only", [](PyObject* s, PyObject* v) -> PyObject* { S(s).read_only = PyObject_IsTrue(v) == 1; Py_RETURN_NONE; }, METH_O, nullptr},

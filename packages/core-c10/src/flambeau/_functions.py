@@ -47,6 +47,16 @@ def is_signed(input: Tensor) -> bool:
     return input.is_signed()
 
 
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+    """Change the sizes of a tensor to those of another one."""
+    return input.resize_as_(the_template, memory_format=memory_format)
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """The truth of a one-element tensor."""
+    return bool(input)
+
+
 def numel(input: Tensor) -> int:
     """Number of elements."""
     return input.numel()

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from flambeau import _C
+from flambeau import _C, _nn_functions, _tensor_api
 
 _FUNCTION = 1
 _NATIVE_LAYERS = ("flambeau.aten", "flambeau.autograd")
@@ -42,6 +42,8 @@ def load_layers() -> None:
             if error.name != layer:
                 raise
             break
+    _tensor_api.install()
+    _nn_functions.install()
     _C._install_methods()
 
 

@@ -9,6 +9,8 @@ NAMES = {
     "cartesian_prod": "flambeau.aten.functions:cartesian_prod",
     "meshgrid": "flambeau.aten.functions:meshgrid",
     "nonzero": "flambeau.aten.functions:nonzero",
+    "unbind_copy": "flambeau.aten.functions:unbind_copy",
+    "split_with_sizes_copy": "flambeau.aten.functions:split_with_sizes_copy",
     "split": "flambeau.aten.functions:split",
     "unravel_index": "flambeau.aten.functions:unravel_index",
 }

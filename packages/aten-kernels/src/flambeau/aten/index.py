@@ -41,7 +41,25 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     wide_self, wide_index = list(shape), list(shape)
     if a:
         wide_self[axis], wide_index[axis] = self.shape[axis], indices.shape[axis]
+    if a and indices.device.type != "meta" and bool((indices < 0).any()):
+        indices = flambeau.where(indices < 0, indices + self.shape[axis], indices)
     return self.expand(wide_self).gather(axis, indices.expand(wide_index))
+
+
+def unsafe_masked_index(self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: object) -> Tensor:
+    """self[indices] where mask is true; elsewhere fill, and the index may be anything."""
+    clamped = [None if i is None else i.clamp(0, self.shape[d] - 1) for d, i in enumerate(indices)]
+    if self.numel() == 0:
+        return self.new_full(flambeau.ops.aten.index.Tensor(self.new_zeros([max(s, 1) for s in self.shape]), [None if i is None else i * 0 for i in indices]).shape, fill)
+    return flambeau.masked_fill(flambeau.ops.aten.index.Tensor(self, clamped), ~mask, fill)
+
+
+def unsafe_masked_index_put_accumulate(self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
+    """self with values added at indices where mask is true."""
+    if self.numel() == 0:
+        return self.clone()
+    clamped = [None if i is None else i.clamp(0, self.shape[d] - 1) for d, i in enumerate(indices)]
+    return flambeau.index_put(self, clamped, flambeau.masked_fill(values, ~mask, 0), True)
 
 
 def where_indices(condition: Tensor) -> list[Tensor]:

@@ -146,6 +146,33 @@ def block_diag(tensors: Sequence[Tensor]) -> Tensor:
     return flambeau.cat(rows, 0)
 
 
+def chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
+    """Every tensor cut into chunks along dim, the last one filled up with zeros; chunk k of all of them is row k of the result."""
+    if not tensors:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    if num_chunks < 1:
+        raise RuntimeError(f"_chunk_cat expects positive num_chunks, got {num_chunks}")
+    lead = tensors[0].shape[: dim if dim >= 0 else tensors[0].dim() + dim]
+    rows = []
+    for t in tensors:
+        if t.dtype is not tensors[0].dtype:
+            raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+        if t.dim() == 0:
+            raise RuntimeError("_chunk_cat expects at least 1-dimensional tensors")
+        axis = dim if dim >= 0 else t.dim() + dim
+        if not 0 <= axis < t.dim():
+            raise RuntimeError(f"_chunk_cat expects dim < input.dim(), got dim {dim} of a {t.dim()}-d tensor")
+        if t.numel() == 0:
+            raise RuntimeError("_chunk_cat expects non-empty tensor")
+        if t.shape[:axis] != lead:
+            raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
+        size = t.shape[axis]
+        chunk = -(-size // num_chunks)
+        padded = flambeau.constant_pad_nd(t, [0, 0] * (t.dim() - 1 - axis) + [0, chunk * num_chunks - size])
+        rows.append(padded.reshape(*t.shape[:axis], num_chunks, -1))
+    return flambeau.cat(rows, -1)
+
+
 # --- broadcasting ---------------------------------------------------------------------------------------------------------
 
 
@@ -175,9 +202,7 @@ def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> list[Tensor]
         tensors = [tensors[1], tensors[0], *tensors[2:]]
     shape = [t.numel() for t in tensors]
     grids = [t.reshape([-1 if i == k else 1 for i in range(len(tensors))]).expand(shape) for k, t in enumerate(tensors)]
-    if swap:
-        grids = [g.transpose(0, 1) for g in (grids[1], grids[0], *grids[2:])]
-    return grids
+    return [grids[1], grids[0], *grids[2:]] if swap else grids
 
 
 def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor:
@@ -521,6 +546,8 @@ def alias_copy(self: Tensor) -> Tensor:
 
 
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    if self.dim() and dim >= self.dim():
+        raise RuntimeError(f"Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false: dim {dim} of a {self.dim()}-d tensor")
     return _copied(self.narrow(dim, start, length))
 
 

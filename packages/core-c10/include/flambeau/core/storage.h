@@ -40,5 +40,7 @@ FL_API Storage new_meta_storage(int64_t nbytes, Device device = {DeviceType::Met
 FL_API Storage borrow_storage(void* data, int64_t nbytes, void* context, void (*deleter)(void*), Device device = {DeviceType::CPU, -1});
 /// Grows or shrinks, keeping the common prefix. Throws RuntimeError where the storage is not resizable.
 FL_API void resize_storage(StorageImpl& s, int64_t nbytes);
+/// Moves the bytes to memory that processes forked from this one share. Does nothing the second time.
+FL_API void share_storage(StorageImpl& s);
 
 }  // namespace flambeau

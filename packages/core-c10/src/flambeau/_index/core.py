@@ -50,4 +50,8 @@ NAMES = {
     "are_deterministic_algorithms_enabled": "flambeau._functions:are_deterministic_algorithms_enabled",
     "use_deterministic_algorithms": "flambeau._functions:use_deterministic_algorithms",
     "strided": "flambeau._C:strided",
+    "storage": "flambeau.storage",
+    "TypedStorage": "flambeau.storage:TypedStorage",
+    "resize_as_": "flambeau._functions:resize_as_",
+    "is_nonzero": "flambeau._functions:is_nonzero",
 }

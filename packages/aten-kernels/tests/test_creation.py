@@ -1,0 +1,104 @@
+"""Factories, conversions, copies: what they make, and what they refuse."""
+
+import math
+
+import numpy as np
+import pytest
+
+import flambeau as fl
+
+
+def test_factories_honour_dtype_device_and_defaults():
+    assert fl.zeros(2, 3).dtype is fl.float32
+    assert fl.full((2,), 3).dtype is fl.int64
+    assert fl.full((2,), True).dtype is fl.bool
+    assert fl.full((2,), 1j).dtype is fl.complex64
+    assert fl.ones(2, dtype=int).dtype is fl.int64
+    with fl.device("meta"):
+        assert fl.empty(3).device.type == "meta"
+        assert fl.zeros(3, device="cpu").device.type == "cpu"
+    assert fl.empty(3).device.type == "cpu"
+    fl.set_default_device("meta")
+    try:
+        assert fl.arange(3).device.type == "meta"
+    finally:
+        fl.set_default_device(None)
+
+
+@pytest.mark.parametrize(
+    ("args", "want"),
+    [((5,), np.arange(5)), ((1, 5), np.arange(1, 5)), ((5, 1, -2), np.arange(5, 1, -2)), ((0.0, 1.0, 0.25), np.arange(0, 1, 0.25, dtype=np.float32))],
+)
+def test_arange(args, want):
+    got = fl.arange(*args).numpy()
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def test_sequences_end_where_they_should():
+    line = fl.linspace(0, 1, 7, dtype=fl.float64).numpy()
+    assert line[0] == 0 and line[-1] == 1
+    np.testing.assert_allclose(line, np.linspace(0, 1, 7))
+    np.testing.assert_allclose(fl.logspace(0, 2, 3).numpy(), [1, 10, 100])
+    np.testing.assert_array_equal(fl.eye(2, 3).numpy(), np.eye(2, 3))
+    np.testing.assert_array_equal(fl.tril_indices(3, 4, -1).numpy(), np.array(np.tril_indices(3, -1, 4)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: fl.zeros(-1), lambda: fl.zeros(2**62, 2**62), lambda: fl.arange(1, 5, 0), lambda: fl.arange(0, math.inf), lambda: fl.arange(5, 1),
+        lambda: fl.full((2,), 300, dtype=fl.uint8), lambda: fl.eye(-1), lambda: fl.ones(2).fill_(1j), lambda: fl.empty(2, memory_format=fl.channels_last),
+        lambda: fl.linspace(0, 1, -1), lambda: fl.ones(3).expand(2, 3).fill_(1),
+    ],
+)  # fmt: skip
+def test_refusals_are_runtime_errors(call):
+    with pytest.raises(RuntimeError):
+        call()
+
+
+def test_conversions_return_self_where_nothing_changes():
+    x = fl.ones(2, 2)
+    assert x.to(fl.float32) is x and x.contiguous() is x and x.to("cpu") is x and x.float() is x
+    assert x.to(fl.float32, copy=True) is not x
+    assert x.to(fl.ones(1).long()).dtype is fl.int64
+    assert x.T.clone().stride() == (1, 2)
+    assert x.T.contiguous().stride() == (2, 1)
+    image = fl.ones(2, 3, 4, 5)
+    assert image.contiguous(memory_format=fl.channels_last).stride() == (60, 1, 15, 3)
+    assert x.type() == "torch.FloatTensor" and x.type("torch.DoubleTensor").dtype is fl.float64
+
+
+def test_numpy_shares_memory():
+    x = fl.arange(6).reshape(2, 3)
+    array = x.numpy()
+    array[0, 0] = 9
+    assert x[0, 0].item() == 9
+    np.testing.assert_array_equal(np.asarray(x.T), array.T)
+    with pytest.raises(TypeError):
+        fl.ones(2, dtype=fl.bfloat16).numpy()
+
+
+def test_dlpack_both_ways():
+    x = fl.arange(6, dtype=fl.float32).reshape(2, 3)
+    array = np.from_dlpack(x)
+    array_back = fl.from_dlpack(np.arange(4.0))
+    np.testing.assert_array_equal(array, x.numpy())
+    assert array_back.tolist() == [0, 1, 2, 3]
+    capsule = fl.to_dlpack(x)
+    again = fl.from_dlpack(capsule)
+    again[0, 0] = 7
+    assert x[0, 0].item() == 7
+    with pytest.raises(RuntimeError):
+        fl.from_dlpack(capsule)
+
+
+def test_geometry_in_place():
+    x = fl.arange(6)
+    assert x.resize_(2, 3).shape == (2, 3)
+    assert x.t_().shape == (3, 2) and x.unsqueeze_(0).shape == (1, 3, 2) and x.squeeze_(0).shape == (3, 2)
+    assert x.resize_(4).tolist() == [0, 1, 2, 3]
+    assert f"{fl.tensor(1.5):.3f}" == "1.500"
+    y = fl.ones(5)
+    view = y[1:]
+    assert y.share_memory_().is_shared() and view.is_shared() and view.sum().item() == 4
