@@ -46,19 +46,28 @@ def div_trunc(x, y):
     return idiv(x, y) if x.is_integral else fn.trunc(x / y)
 
 
-@scalar(dtypes="real_numeric")
+def small_quotient(function):
+    """`function` where x / y is small enough for one exact step."""
+
+    def narrow(x, y):
+        return (fn.fmod_is_narrow(x, y), function(x, y)) if x.is_floating else None
+
+    return narrow
+
+
+@scalar(dtypes="real_numeric", narrow=small_quotient(fn.floor_divide_narrow))
 def div_floor(x, y):
     check_divisor(y)
     return fn.floor_div(x, y) if x.is_integral else fn.floor_divide(x, y)
 
 
-@scalar(dtypes="real_numeric")
+@scalar(dtypes="real_numeric", narrow=small_quotient(fn.remainder_narrow))
 def remainder(x, y):
     check_divisor(y)
     return fn.floor_mod(x, y) if x.is_integral else fn.remainder(x, y)
 
 
-@scalar(dtypes="real_numeric")
+@scalar(dtypes="real_numeric", narrow=small_quotient(fn.fmod_narrow))
 def fmod(x, y):
     check_divisor(y)
     return irem(x, y) if x.is_integral else fn.fmod(x, y)

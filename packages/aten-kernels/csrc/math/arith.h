@@ -99,48 +99,71 @@ FL_VM Real<T> nextafter(T a, T b) {
   return (a != a) | (b != b) ? a + b : n;
 }
 
-// The quotient's integer part fits double exactly below 2^29, and then so does its product with b: one or two corrections
-// make the remainder exact. Larger quotients are rare, and the C library's bit by bit loop has them.
-inline float fmod(float a, float b) {
-  const double x = abs(static_cast<double>(a)), y = abs(static_cast<double>(b));
-  const double q = x / y;
-  if (!(q < 536870912.0) || y == kInf<double>) return std::fmod(a, b);
-  double r = x - trunc(q) * y;
-  r = r < 0.0 ? r + y : r;
-  r = r >= y ? r - y : r;
-  return copysign(static_cast<float>(b != b ? kNaN<double> : r), a);
-}
-inline double fmod(double a, double b) {
+// Note [Remainders]
+// While the quotient is small its integer part is exact up to one, and so is x - n y (fused, or in double for float):
+// one correction either way makes the remainder exact. fmod_is_narrow says when; a kernel that scans its block with it
+// may use the _narrow forms, which vectorise. Larger quotients go to the C library's bit by bit loop.
+FL_VM bool fmod_is_narrow(float a, float b) { return (abs(a) < abs(b) * 4194304.0f) & (abs(b) < kInf<float>); }
+FL_VM bool fmod_is_narrow(double a, double b) {
 #ifdef __FMA__
-  // As above: below 2^53 the fused x - n y is exact.
-  const double x = abs(a), y = abs(b), q = x / y;
-  if (q < 4503599627370496.0 && y != kInf<double>) {
-    double r = fma_(trunc(q), -y, x);
-    r = r < 0.0 ? r + y : r;
-    r = r >= y ? r - y : r;
-    return copysign(r, a);
-  }
+  return (abs(a) < abs(b) * 2251799813685248.0) & (abs(b) < kInf<double>);
+#else
+  (void)a, (void)b;
+  return false;
 #endif
-  return std::fmod(a, b);
+}
+template <typename T>
+FL_VM Real<T> fmod_narrow(T a, T b) {
+#ifdef __FMA__
+  using Wide = T;
+#else
+  using Wide = double;
+#endif
+  const Wide x = abs(a), y = abs(b);
+  Wide r = fma_(trunc(x / y), -y, x);
+  r = r < Wide(0) ? r + y : r;
+  r = r >= y ? r - y : r;
+  return copysign(static_cast<T>(r), a);
+}
+template <typename T>
+inline Real<T> fmod(T a, T b) {
+  return fmod_is_narrow(a, b) ? fmod_narrow(a, b) : std::fmod(a, b);
 }
 
-/// Remainder with the sign of the divisor (Python's %).
+namespace detail {
+// Python's % and // from m = fmod(a, b).
 template <typename T>
-FL_VM Real<T> remainder(T a, T b) {
-  const T m = fmod(a, b);
+FL_VM T floor_remainder(T m, T b) {
   return (m != T(0)) & ((b < T(0)) != (m < T(0))) ? m + b : m;
 }
-
-/// Python's // on floats: floor of the exact quotient, found through fmod so that it agrees with remainder().
 template <typename T>
-FL_VM Real<T> floor_divide(T a, T b) {
-  const T m = fmod(a, b);
+FL_VM T floor_quotient(T a, T b, T m) {
   T q = (a - m) / b;
   q = (m != T(0)) & ((b < T(0)) != (m < T(0))) ? q - T(1) : q;
   T f = floor(q);
   f = q - f > T(0.5) ? f + T(1) : f;
   f = q != T(0) ? f : copysign(T(0), a / b);
   return b == T(0) ? a / b : f;
+}
+}  // namespace detail
+
+/// Remainder with the sign of the divisor (Python's %).
+template <typename T>
+inline Real<T> remainder(T a, T b) {
+  return detail::floor_remainder(fmod(a, b), b);
+}
+template <typename T>
+FL_VM Real<T> remainder_narrow(T a, T b) {
+  return detail::floor_remainder(fmod_narrow(a, b), b);
+}
+/// Python's // on floats: floor of the exact quotient, found through fmod so that it agrees with remainder().
+template <typename T>
+inline Real<T> floor_divide(T a, T b) {
+  return detail::floor_quotient(a, b, fmod(a, b));
+}
+template <typename T>
+FL_VM Real<T> floor_divide_narrow(T a, T b) {
+  return detail::floor_quotient(a, b, fmod_narrow(a, b));
 }
 
 FL_VM_END

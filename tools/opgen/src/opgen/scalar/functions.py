@@ -117,6 +117,14 @@ def trig_is_narrow(x: Value) -> Value:
     return call("vm::trig_is_narrow", x, kinds="f", result=BOOL)
 
 
+def fmod_is_narrow(x: Value, y: Value) -> Value:
+    """Whether fmod_narrow and its like give what fmod gives: the quotient is small and y finite."""
+    return call("vm::fmod_is_narrow", x, y, kinds="f", result=BOOL)
+
+
+fmod_narrow = _function("fmod_narrow", "f")
+remainder_narrow = _function("remainder_narrow", "f")
+floor_divide_narrow = _function("floor_divide_narrow", "f")
 sin_narrow = _function("sin_narrow", "f")
 cos_narrow = _function("cos_narrow", "f")
 tan_narrow = _function("tan_narrow", "f")
