@@ -40,22 +40,46 @@ FL_VM float erfc(float x) {
 
 namespace detail {
 
-// erfc(a) e^(a^2) for a in [0, 28], and nearly so beyond: the leading quotient is 1/sqrt(pi).
-FL_VM double erfcx_rational(double a) {
-  const double p = horner(a, 39050.69183387153, 91502.79733794864, 106282.35797193256, 79076.09431921333,
-                          41347.16388198189, 15804.162212143312, 4466.261497442002, 922.616786627334,
-                          133.845451457287, 12.401059064140894, 0.5641895835478752);
-  const double q = horner(a, 39050.69183387153, 135566.78446395614, 220202.4014773161, 221357.10364401428,
-                          153374.65095426602, 77126.69204897534, 28818.805947151468, 8034.359829394321,
-                          1646.2858289360652, 237.73488585901168, 21.980304893578232, 1.0);
-  return p / q;
+// erfc(a) e^(a^2) for a in [0, 28] is (1 + a S(a)) / (1 + 2a), and this is a S(a). The rational function S makes up at
+// most an eighth of the numerator, so its own roundings hardly count.
+FL_VM double erfcx_excess(double a) {
+  const double p = horner(a, 7142.804374529974, 13540.856889298862, 12843.72862816062, 7793.098953034511,
+                          3291.7685002203334, 996.7582517524419, 215.53999358573657, 32.02757011318232,
+                          2.9605170060973185, 0.1283791670934714);
+  const double q = horner(a, 8194.852744315585, 27351.120433576925, 42440.89980430175, 40425.311944890505,
+                          26257.33633847636, 12198.156583486787, 4124.011453707312, 1007.9774444552468,
+                          171.8393190071571, 18.6660147160762, 1.0);
+  return a * (p / q);
+}
+// The quotient, with what its roundings lost in the second part.
+FL_VM Parts<double> erfcx_parts(double a) {
+  const double g = erfcx_excess(a);
+  const double num = 1.0 + g, den = fma_(2.0, a, 1.0);
+#ifdef __FMA__
+  const double num_lo = g - (num - 1.0);
+  const double den_lo = a < 0.5 ? fma_(2.0, a, 1.0 - den) : 1.0 - fma_(-2.0, a, den);
+  const double inverse = 1.0 / den;
+  const double y = num * inverse;
+  return {y, (fma_(-y, den, num) + (num_lo - y * den_lo)) * inverse};
+#else
+  return {num / den, 0.0};
+#endif
 }
 // v e^(sign a^2) for a up to 28, with a^2 in two exact parts: the rounding of a^2 alone would cost hundreds of ulp.
-FL_VM double times_exp_square(double v, double a, double sign) {
+FL_VM double times_exp_square(Parts<double> v, double a, double sign) {
   const double z = high_part(a);
-  const auto e = exp_reduce(sign * (z * z));
-  const double r = fma_(sign * (a - z), a + z, e.r);
-  return scale_pow2(fma_(expm1_poly(r), v, v), e.shifted);
+  auto e = exp_reduce(sign * (z * z));
+  const double rest = sign * (a - z) * (a + z);
+  e.r += rest;
+  e.lo += rest;
+  const auto [w, w_lo] = add_expm1(1.0, e);
+  const double y = v.hi * w;
+#ifdef __FMA__
+  const double y_lo = fma_(v.hi, w, -y) + fma_(v.hi, w_lo, v.lo * w);
+#else
+  const double y_lo = fma_(v.hi, w_lo, v.lo * w);
+#endif
+  return scale_pow2(y + y_lo, e.shifted);
 }
 
 }  // namespace detail
@@ -70,20 +94,34 @@ FL_VM double erf(double x) {
                                    8.7037923267527362e-11, -4.2228999432497382e-12),
                             x, x);  // erf_d
   const double t = a > 6.0 ? 6.0 : a;
-  const double large = 1.0 - detail::times_exp_square(detail::erfcx_rational(t), t, -1.0);
+  // 1 - erfc(t), where one part of everything is enough.
+  const double z = detail::high_part(t);
+  const auto e = detail::exp_reduce(-z * z);
+  const double w = 1.0 + detail::expm1_poly(e.r - (t - z) * (t + z));
+  const double erfc_t = (1.0 + detail::erfcx_excess(t)) * w / fma_(2.0, t, 1.0) * detail::pow2_bits(e.shifted);
+  const double large = 1.0 - erfc_t;
   return a < 1.0 ? small : (x != x ? x : copysign(large, x));
 }
-// Not by erfcx_rational, whose two sums of ten terms leave 5 ulp.
+#ifdef __FMA__
+FL_VM double erfc(double x) {
+  const double a = abs(x);
+  const double t = a > 28.0 ? 28.0 : a;
+  const double y = detail::times_exp_square(detail::erfcx_parts(t), t, -1.0);
+  return x < 0.0 ? 2.0 - y : y;
+}
+#else
 FL_VM double erfc(double x) { return std::erfc(x); }
-/// erfc(x) e^(x^2), within 5 ulp.
+#endif
+/// erfc(x) e^(x^2).
 FL_VM double erfcx(double x) {
   const double a = abs(x);
   const double t = a > 28.0 ? 28.0 : a;
   const double inverse = 1.0 / (a > 28.0 ? a : 28.0);
   const double z = -0.5 * inverse * inverse;
   const double far = 0.56418958354775628695 * inverse * horner(z, 1.0, 1.0, 3.0, 15.0, 105.0, 945.0, 10395.0);
-  const double y = a > 28.0 ? far : detail::erfcx_rational(t);
-  const double grown = detail::times_exp_square(2.0, a > 26.7 ? 26.7 : a, 1.0);
+  const auto near = detail::erfcx_parts(t);
+  const double y = a > 28.0 ? far : near.hi + near.lo;
+  const double grown = detail::times_exp_square({2.0, 0.0}, a > 26.7 ? 26.7 : a, 1.0);
   return x < 0.0 ? (a > 26.65 ? kInf<double> : grown - y) : (x != x ? x : y);
 }
 FL_VM float erfcx(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
@@ -173,7 +211,7 @@ FL_VM double log_ndtr(double x) {
   const double t = x * 0.70710678118654752440;
   const double lower = log(0.5 * erfcx(x < 0.0 ? -t : 0.0)) - t * t;
   const double a = t > 28.0 ? 28.0 : (t < 0.0 ? -t : t);
-  const double tail = 0.5 * detail::times_exp_square(detail::erfcx_rational(a), a, -1.0);
+  const double tail = 0.5 * detail::times_exp_square(detail::erfcx_parts(a), a, -1.0);
   const double upper = log1p(t < 0.0 ? tail - 1.0 : -tail);
   return x < -1.0 ? lower : upper;
 }

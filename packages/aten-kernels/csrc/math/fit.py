@@ -15,12 +15,16 @@ mp.mp.dps = 50
 Fn = Callable[[mp.mpf], mp.mpf]
 
 
-def remez(g: np.ndarray, w: np.ndarray, t: np.ndarray, powers: list[int], rounds: int = 30) -> tuple[list, mp.mpf]:
+def remez(
+    g: np.ndarray, w: np.ndarray, t: np.ndarray, powers: list[int], rounds: int = 30
+) -> tuple[list, mp.mpf]:
     """Coefficients of t**powers nearest to g under weight w on the grid; and the error reached."""
     n = len(powers) + 1
     basis = [t**p for p in powers]
     size = len(t)
-    nodes = [int(round((size - 1) * (1 - np.cos(np.pi * i / (n - 1))) / 2)) for i in range(n)]
+    nodes = [
+        round((size - 1) * (1 - np.cos(np.pi * i / (n - 1))) / 2) for i in range(n)
+    ]
     best: tuple[list, mp.mpf] | None = None
     for _ in range(rounds):
         a = mp.matrix(n, n)
@@ -56,12 +60,23 @@ def remez(g: np.ndarray, w: np.ndarray, t: np.ndarray, powers: list[int], rounds
 
 
 def fit(
-    g: Fn, w: Fn, lo: float, hi: float, degree: int, kind: type = np.float32, v: Fn = lambda x: x, grid: int = 1200,
+    g: Fn,
+    w: Fn,
+    lo: float,
+    hi: float,
+    degree: int,
+    kind: type = np.float32,
+    v: Fn = lambda x: x,
+    grid: int = 1200,
     at_once: bool = False,
 ) -> tuple[list, float]:
     """Rounded coefficients, lowest order first, and log2 of their largest weighted error."""
     k = np.arange(grid)
-    x = [mp.mpf(lo) + (mp.mpf(hi) - lo) * mp.mpf((1 - np.cos(np.pi * (i + 0.5) / grid)) / 2) for i in k]
+    x = [
+        mp.mpf(lo)
+        + (mp.mpf(hi) - lo) * mp.mpf((1 - np.cos(np.pi * (i + 0.5) / grid)) / 2)
+        for i in k
+    ]
     gx = np.array([g(i) for i in x])
     wx = np.array([abs(w(i)) for i in x])
     t = np.array([v(i) for i in x])
@@ -84,7 +99,11 @@ def fit(
 def show(name: str, result: tuple[list, float], suffix: str) -> None:
     c, e = result
     digits = 9 if suffix else 17
-    print(f"// {name}: 2^{e:.1f}\n" + ", ".join(f"{float(i):.{digits}g}{suffix}" for i in c), flush=True)
+    print(
+        f"// {name}: 2^{e:.1f}\n"
+        + ", ".join(f"{float(i):.{digits}g}{suffix}" for i in c),
+        flush=True,
+    )
 
 
 L = mp.log(2) / 2
@@ -105,15 +124,71 @@ def log_fit(degree: int, kind: type) -> tuple[list, float]:
 
 FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
     # (e^r - 1 - r) / r^2 on |r| <= log(2)/2, error relative to e^r
-    "exp_f": (lambda: fit(lambda r: (mp.exp(r) - 1 - r) / r**2, lambda r: r * r / mp.exp(r), -L * 1.01, L * 1.01, 4, F), "f"),
-    "exp_d": (lambda: fit(lambda r: (mp.exp(r) - 1 - r) / r**2, lambda r: r * r / mp.exp(r), -L * 1.01, L * 1.01, 9, D), ""),
-    "exp_mid": (lambda: fit(lambda r: (mp.exp(r) - 1 - r) / r**2, lambda r: r * r / mp.exp(r), -L * 1.01, L * 1.01, 6, D), ""),
+    "exp_f": (
+        lambda: fit(
+            lambda r: (mp.exp(r) - 1 - r) / r**2,
+            lambda r: r * r / mp.exp(r),
+            -L * 1.01,
+            L * 1.01,
+            4,
+            F,
+        ),
+        "f",
+    ),
+    "exp_d": (
+        lambda: fit(
+            lambda r: (mp.exp(r) - 1 - r) / r**2,
+            lambda r: r * r / mp.exp(r),
+            -L * 1.01,
+            L * 1.01,
+            9,
+            D,
+        ),
+        "",
+    ),
+    "exp_mid": (
+        lambda: fit(
+            lambda r: (mp.exp(r) - 1 - r) / r**2,
+            lambda r: r * r / mp.exp(r),
+            -L * 1.01,
+            L * 1.01,
+            6,
+            D,
+        ),
+        "",
+    ),
     # the same, error relative to e^r - 1
-    "expm1_f": (lambda: fit(lambda r: (mp.exp(r) - 1 - r) / r**2, lambda r: r * r / mp.expm1(r), -L * 1.01, L * 1.01, 5, F), "f"),
-    "expm1_d": (lambda: fit(lambda r: (mp.exp(r) - 1 - r) / r**2, lambda r: r * r / mp.expm1(r), -L * 1.01, L * 1.01, 10, D), ""),
+    "expm1_f": (
+        lambda: fit(
+            lambda r: (mp.exp(r) - 1 - r) / r**2,
+            lambda r: r * r / mp.expm1(r),
+            -L * 1.01,
+            L * 1.01,
+            5,
+            F,
+        ),
+        "f",
+    ),
+    "expm1_d": (
+        lambda: fit(
+            lambda r: (mp.exp(r) - 1 - r) / r**2,
+            lambda r: r * r / mp.expm1(r),
+            -L * 1.01,
+            L * 1.01,
+            10,
+            D,
+        ),
+        "",
+    ),
     # (2^r - 1) / r
-    "exp2_f": (lambda: fit(lambda r: (2**r - 1) / r, lambda r: r / 2**r, -0.505, 0.505, 6, F), "f"),
-    "exp2_d": (lambda: fit(lambda r: (2**r - 1) / r, lambda r: r / 2**r, -0.505, 0.505, 11, D), ""),
+    "exp2_f": (
+        lambda: fit(lambda r: (2**r - 1) / r, lambda r: r / 2**r, -0.505, 0.505, 6, F),
+        "f",
+    ),
+    "exp2_d": (
+        lambda: fit(lambda r: (2**r - 1) / r, lambda r: r / 2**r, -0.505, 0.505, 11, D),
+        "",
+    ),
     # (log(1+f) - f + f^2/2) / f^3 on [sqrt(1/2), sqrt(2)]
     "log_f": (lambda: log_fit(8, F), "f"),
     "log_mid": (lambda: log_fit(11, D), ""),
@@ -143,28 +218,230 @@ FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
         ),
         "",
     ),
-    "tanh_f": (lambda: fit(lambda x: (mp.tanh(x) - x) / x**3, lambda x: x**3 / mp.tanh(x), 1e-3, 0.64, 5, F, lambda x: x * x), "f"),
-    "sin_f": (lambda: fit(lambda x: (mp.sin(x) - x) / x**3, lambda x: x**3 / mp.sin(x), 1e-3, 0.79, 3, F, lambda x: x * x), "f"),
-    "cos_f": (lambda: fit(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4, lambda x: x**4 / mp.cos(x), 1e-2, 0.79, 2, F, lambda x: x * x), "f"),
-    "sin_mid": (lambda: fit(lambda x: (mp.sin(x) - x) / x**3, lambda x: x**3 / mp.sin(x), 1e-3, 0.79, 3, D, lambda x: x * x), ""),
-    "cos_mid": (lambda: fit(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4, lambda x: x**4 / mp.cos(x), 1e-2, 0.79, 2, D, lambda x: x * x), ""),
-    "sin_d": (lambda: fit(lambda x: (mp.sin(x) - x) / x**3, lambda x: x**3 / mp.sin(x), 1e-3, 0.79, 6, D, lambda x: x * x), ""),
-    "cos_d": (lambda: fit(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4, lambda x: x**4 / mp.cos(x), 1e-2, 0.79, 6, D, lambda x: x * x), ""),
+    "tanh_f": (
+        lambda: fit(
+            lambda x: (mp.tanh(x) - x) / x**3,
+            lambda x: x**3 / mp.tanh(x),
+            1e-3,
+            0.64,
+            5,
+            F,
+            lambda x: x * x,
+        ),
+        "f",
+    ),
+    "sin_f": (
+        lambda: fit(
+            lambda x: (mp.sin(x) - x) / x**3,
+            lambda x: x**3 / mp.sin(x),
+            1e-3,
+            0.79,
+            3,
+            F,
+            lambda x: x * x,
+        ),
+        "f",
+    ),
+    "cos_f": (
+        lambda: fit(
+            lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4,
+            lambda x: x**4 / mp.cos(x),
+            1e-2,
+            0.79,
+            2,
+            F,
+            lambda x: x * x,
+        ),
+        "f",
+    ),
+    "sin_mid": (
+        lambda: fit(
+            lambda x: (mp.sin(x) - x) / x**3,
+            lambda x: x**3 / mp.sin(x),
+            1e-3,
+            0.79,
+            3,
+            D,
+            lambda x: x * x,
+        ),
+        "",
+    ),
+    "cos_mid": (
+        lambda: fit(
+            lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4,
+            lambda x: x**4 / mp.cos(x),
+            1e-2,
+            0.79,
+            2,
+            D,
+            lambda x: x * x,
+        ),
+        "",
+    ),
+    "sin_d": (
+        lambda: fit(
+            lambda x: (mp.sin(x) - x) / x**3,
+            lambda x: x**3 / mp.sin(x),
+            1e-3,
+            0.79,
+            6,
+            D,
+            lambda x: x * x,
+        ),
+        "",
+    ),
+    "cos_d": (
+        lambda: fit(
+            lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4,
+            lambda x: x**4 / mp.cos(x),
+            1e-2,
+            0.79,
+            6,
+            D,
+            lambda x: x * x,
+        ),
+        "",
+    ),
     # log(erfc(t)) + t, over t
-    "erf_tail_f": (lambda: fit(lambda t: (mp.log(mp.erfc(t)) + t) / t, lambda t: t * mp.erfc(t), 0.91, 4.2, 6, F), "f"),
+    "erf_tail_f": (
+        lambda: fit(
+            lambda t: (mp.log(mp.erfc(t)) + t) / t,
+            lambda t: t * mp.erfc(t),
+            0.91,
+            4.2,
+            6,
+            F,
+        ),
+        "f",
+    ),
     # log(erfc(t)) + t^2 from 4 to where erfc leaves the range of float, about the middle; absolute error
-    "erf_far_f": (lambda: fit(lambda u: mp.log(mp.erfc(u + 7)) + (u + 7) ** 2, lambda u: mp.mpf(1), -3.0, 3.2, 5, F), "f"),
+    "erf_far_f": (
+        lambda: fit(
+            lambda u: mp.log(mp.erfc(u + 7)) + (u + 7) ** 2,
+            lambda u: mp.mpf(1),
+            -3.0,
+            3.2,
+            5,
+            F,
+        ),
+        "f",
+    ),
     # atan(q) / q and asin(a) / a - 1 over a^2
-    "atan_mid": (lambda: fit(lambda q: mp.atan(q) / q, lambda q: q / mp.atan(q), 1e-3, 1, 11, D, lambda q: q * q), ""),
-    "asin_mid": (lambda: fit(lambda a: (mp.asin(a) - a) / a**3, lambda a: a**3 / mp.asin(a), 1e-2, 0.5, 6, D, lambda a: a * a), ""),
-    "asin_f": (lambda: fit(lambda a: (mp.asin(a) - a) / a**3, lambda a: a**3 / mp.asin(a), 1e-2, 0.5, 4, F, lambda a: a * a), "f"),
-    "atan_d": (lambda: fit(lambda q: (mp.atan(q) - q) / q**3, lambda q: q**3 / mp.atan(q), 1e-2, 0.4143, 10, D, lambda q: q * q), ""),
-    "asin_d": (lambda: fit(lambda a: (mp.asin(a) - a) / a**3, lambda a: a**3 / mp.asin(a), 1e-2, 0.5, 12, D, lambda a: a * a), ""),
-    "erf_d": (lambda: fit(lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), 1e-3, 1.0, 13, D, lambda x: x * x), ""),
+    "atan_mid": (
+        lambda: fit(
+            lambda q: mp.atan(q) / q,
+            lambda q: q / mp.atan(q),
+            1e-3,
+            1,
+            11,
+            D,
+            lambda q: q * q,
+        ),
+        "",
+    ),
+    "asin_mid": (
+        lambda: fit(
+            lambda a: (mp.asin(a) - a) / a**3,
+            lambda a: a**3 / mp.asin(a),
+            1e-2,
+            0.5,
+            6,
+            D,
+            lambda a: a * a,
+        ),
+        "",
+    ),
+    "asin_f": (
+        lambda: fit(
+            lambda a: (mp.asin(a) - a) / a**3,
+            lambda a: a**3 / mp.asin(a),
+            1e-2,
+            0.5,
+            4,
+            F,
+            lambda a: a * a,
+        ),
+        "f",
+    ),
+    "atan_d": (
+        lambda: fit(
+            lambda q: (mp.atan(q) - q) / q**3,
+            lambda q: q**3 / mp.atan(q),
+            1e-2,
+            0.4143,
+            10,
+            D,
+            lambda q: q * q,
+        ),
+        "",
+    ),
+    "asin_d": (
+        lambda: fit(
+            lambda a: (mp.asin(a) - a) / a**3,
+            lambda a: a**3 / mp.asin(a),
+            1e-2,
+            0.5,
+            12,
+            D,
+            lambda a: a * a,
+        ),
+        "",
+    ),
+    "erf_d": (
+        lambda: fit(
+            lambda x: mp.erf(x) / x - 1,
+            lambda x: x / mp.erf(x),
+            1e-3,
+            1.0,
+            13,
+            D,
+            lambda x: x * x,
+        ),
+        "",
+    ),
     # erfinv(x) / x over w = -log(1 - x^2), and from w = 5 on over s = sqrt(w)
-    "erfinv_f": (lambda: fit(lambda w: mp.erfinv(mp.sqrt(-mp.expm1(-w))) / mp.sqrt(-mp.expm1(-w)), lambda w: mp.sqrt(-mp.expm1(-w)) / mp.erfinv(mp.sqrt(-mp.expm1(-w))), 1e-3, 5.0, 9, F, lambda w: w, 400, True), "f"),
-    "erfinv_far_f": (lambda: fit(lambda s: mp.erfinv(mp.sqrt(-mp.expm1(-s * s))) / mp.sqrt(-mp.expm1(-s * s)), lambda s: 1 / mp.erfinv(mp.sqrt(-mp.expm1(-s * s))), 2.236, 4.02, 9, F, lambda s: s - 3, 400, True), "f"),
-    "erf_f": (lambda: fit(lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), 1e-3, 0.93, 6, F, lambda x: x * x), "f"),
+    "erfinv_f": (
+        lambda: fit(
+            lambda w: mp.erfinv(mp.sqrt(-mp.expm1(-w))) / mp.sqrt(-mp.expm1(-w)),
+            lambda w: mp.sqrt(-mp.expm1(-w)) / mp.erfinv(mp.sqrt(-mp.expm1(-w))),
+            1e-3,
+            5.0,
+            9,
+            F,
+            lambda w: w,
+            400,
+            True,
+        ),
+        "f",
+    ),
+    "erfinv_far_f": (
+        lambda: fit(
+            lambda s: (
+                mp.erfinv(mp.sqrt(-mp.expm1(-s * s))) / mp.sqrt(-mp.expm1(-s * s))
+            ),
+            lambda s: 1 / mp.erfinv(mp.sqrt(-mp.expm1(-s * s))),
+            2.236,
+            4.02,
+            9,
+            F,
+            lambda s: s - 3,
+            400,
+            True,
+        ),
+        "f",
+    ),
+    "erf_f": (
+        lambda: fit(
+            lambda x: mp.erf(x) / x - 1,
+            lambda x: x / mp.erf(x),
+            1e-3,
+            0.93,
+            6,
+            F,
+            lambda x: x * x,
+        ),
+        "f",
+    ),
 }
 
 if __name__ == "__main__":

@@ -1,35 +1,80 @@
-"""Rational fits P/Q for erfcx on an interval by reweighted linear least squares in mpmath."""
-import mpmath as mp, sys
-mp.mp.dps=60
-def fit(f, lo, hi, m, n, pts=160, rounds=12):
-    # nodes dense in log-like variable
-    c=mp.mpf(3)
-    ts=[mp.cos(mp.pi*(k+mp.mpf('0.5'))/pts) for k in range(pts)]
-    T=lambda a:(a-c)/(a+c); tl,th=T(mp.mpf(lo)),T(mp.mpf(hi))
-    xs=[]
-    for t in ts:
-        u=(tl+th)/2+(th-tl)/2*t; xs.append(c*(1+u)/(1-u))
-    fx=[f(x) for x in xs]
-    w=[mp.mpf(1)]*pts; qv=[(1+x)**n for x in xs]
-    best=None
-    for it in range(rounds):
-        A=mp.matrix(pts,m+1+n); b=mp.matrix(pts,1)
-        for i,x in enumerate(xs):
-            s=mp.sqrt(w[i])/(qv[i]*fx[i])
-            for j in range(m+1): A[i,j]=s*x**j
-            for j in range(n): A[i,m+1+j]=-s*fx[i]*x**j   # q_n = 1 (monic)
-            b[i]=s*fx[i]*x**n
-        sol=mp.qr_solve(A,b)[0]
-        P=[sol[j] for j in range(m+1)]; Q=[sol[m+1+j] for j in range(n)]+[mp.mpf(1)]
-        qv=[mp.polyval(Q[::-1],x) for x in xs]
-        e=[abs(mp.polyval(P[::-1],x)/q/v-1) for x,q,v in zip(xs,qv,fx)]
-        top=max(e)
-        if best is None or top<best[0]: best=(top,P,Q)
-        w=[wi*(ei/top+mp.mpf('1e-6')) for wi,ei in zip(w,e)]
-        sw=sum(w); w=[wi/sw*pts for wi in w]
+"""Rational approximations P/Q of the scalar math library, by reweighted linear least squares in mpmath.
+
+`|P/Q / f - 1|` is made small on an interval, Q monic. Each round solves the linear problem |P - f Q| / (f Q_previous) with
+weights raised where the error was large (Lawson). Run as `python fit_rational.py`; prints coefficients, lowest order
+first, with log2 of the error that was reached.
+"""
+
+from collections.abc import Callable
+
+import mpmath as mp
+
+mp.mp.dps = 60
+Fn = Callable[[mp.mpf], mp.mpf]
+
+
+def fit(
+    f: Fn, low: float, high: float, degree: int, points: int = 160, rounds: int = 12
+) -> tuple[mp.mpf, list, list]:
+    """Error reached and the coefficients of P, of this degree, and of Q, one degree higher."""
+    # Chebyshev nodes in (a - 3) / (a + 3), so that a long interval does not starve its lower end.
+    ends = [(mp.mpf(a) - 3) / (mp.mpf(a) + 3) for a in (low, high)]
+    nodes = [
+        sum(ends) / 2
+        + (ends[1] - ends[0]) / 2 * mp.cos(mp.pi * (k + mp.mpf(0.5)) / points)
+        for k in range(points)
+    ]
+    xs = [3 * (1 + t) / (1 - t) for t in nodes]
+    fs = [f(x) for x in xs]
+    n = degree + 1
+    weights = [mp.mpf(1)] * points
+    previous = [(1 + x) ** n for x in xs]
+    best: tuple[mp.mpf, list, list] | None = None
+    for _ in range(rounds):
+        a = mp.matrix(points, 2 * n)
+        b = mp.matrix(points, 1)
+        for i, x in enumerate(xs):
+            scale = mp.sqrt(weights[i]) / (previous[i] * fs[i])
+            for j in range(n):
+                a[i, j] = scale * x**j
+                a[i, n + j] = -scale * fs[i] * x**j
+            b[i] = scale * fs[i] * x**n
+        solved = mp.qr_solve(a, b)[0]
+        p = [solved[j] for j in range(n)]
+        q = [solved[n + j] for j in range(n)] + [mp.mpf(1)]
+        previous = [mp.polyval(q[::-1], x) for x in xs]
+        errors = [
+            abs(mp.polyval(p[::-1], x) / d / v - 1)
+            for x, d, v in zip(xs, previous, fs, strict=True)
+        ]
+        top = max(errors)
+        if best is None or top < best[0]:
+            best = (top, p, q)
+        weights = [
+            w * (e / top + mp.mpf("1e-6")) for w, e in zip(weights, errors, strict=True)
+        ]
+        total = sum(weights)
+        weights = [w / total * points for w in weights]
+    assert best is not None
     return best
-erfcx=lambda a: mp.exp(a*a)*mp.erfc(a)
-for lo,hi,m in ((0,28,10),(0,10.5,4),(0,10.5,5)):
-    top,P,Q=fit(erfcx,lo,hi,m,m+1)
-    print(lo,hi,m,m+1,float(mp.log(top,2)))
-    print('P',', '.join(repr(float(p)) for p in P)); print('Q',', '.join(repr(float(q)) for q in Q),flush=True)
+
+
+def erfcx(a: mp.mpf) -> mp.mpf:
+    """erfc(a) e^(a^2)."""
+    return mp.exp(a * a) * mp.erfc(a)
+
+
+def erfcx_excess(a: mp.mpf) -> mp.mpf:
+    """S of erfcx(a) = (1 + a S(a)) / (1 + 2a)."""
+    return ((1 + 2 * a) * erfcx(a) - 1) / a
+
+
+if __name__ == "__main__":
+    for name, f, high, degree in (
+        ("erfcx_mid", erfcx, 10.5, 5),
+        ("erfcx_excess", erfcx_excess, 28.0, 9),
+    ):
+        top, p, q = fit(f, 0.0, high, degree)
+        print(f"// {name}: 2^{float(mp.log(top, 2)):.1f}")
+        print("P", ", ".join(repr(float(c)) for c in p))
+        print("Q", ", ".join(repr(float(c)) for c in q), flush=True)
