@@ -77,6 +77,8 @@ Tensor prod_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
 Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim, bool keepdim);
 Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntList dim, bool keepdim);
 Tensor aminmax_backward(const Tensor& gmin, const Tensor& gmax, const Tensor& self, const Tensor& min, const Tensor& max, std::optional<int64_t> dim, bool keepdim);
+/// All of the gradient to the elements equal to the result, evenly.
+Tensor first_equal_backward(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor scatter_back(const Tensor& grad, IntList sizes, const Tensor& indices, int64_t dim);
 Tensor index_backward(const Tensor& grad, IntList sizes, const Tensor& indices, int64_t dim, bool keepdim);
 Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, double p, IntList dim, bool keepdim);

@@ -129,6 +129,8 @@ Tensor var_mean_backward(const Tensor& gvar, const Tensor& gmean, const Tensor& 
   return out;
 }
 
+Tensor first_equal_backward(const Tensor& grad, const Tensor& self, const Tensor& result) { return extreme_backward(grad, self, result, IntList{}, false); }
+
 Tensor reverse_cumsum(const Tensor& t, int64_t dim) {
   if (t.dim() == 0 || t.numel() == 0) return t;
   return flip(ops::cumsum(flip(t, dim), dim), dim);

@@ -1,6 +1,8 @@
 """Names that the operators bring beside their own."""
 
 NAMES = {
+    "unique": "flambeau.aten.sort:unique",
+    "unique_consecutive": "flambeau.aten.sort:unique_consecutive",
     "atleast_1d": "flambeau.aten.functions:atleast_1d",
     "atleast_2d": "flambeau.aten.functions:atleast_2d",
     "atleast_3d": "flambeau.aten.functions:atleast_3d",
