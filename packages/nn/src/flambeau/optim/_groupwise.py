@@ -28,6 +28,9 @@ _grad = attrgetter("grad")
 _dtype = attrgetter("dtype")
 _is_sparse = attrgetter("is_sparse")
 
+# For 16-bit parameters the plain rule rounds after every operation, as torch does.
+_KERNEL_DTYPES = frozenset((flambeau.float32, flambeau.float64))
+
 
 class GroupwiseOptimizer(Optimizer):
     """Template of a step; see Note [How a step is computed]."""
@@ -90,7 +93,7 @@ class GroupwiseOptimizer(Optimizer):
             self._update(group, p, grad, state)
 
     def _refuse_sparse(self, grads: list[Any]) -> None:
-        if any(map(_is_sparse, grads)):
+        if any_sparse(grads):
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self._SPARSE_HINT}")
 
     def _init_state(self, state: State, p: Any, group: Group) -> None:
@@ -116,6 +119,11 @@ def with_gradients(params: list[Any]) -> tuple[list[Any], list[Any]]:
     return params, grads
 
 
+def any_sparse(grads: list[Any]) -> bool:
+    """True if any of the gradients is sparse."""
+    return any(map(_is_sparse, grads))
+
+
 def wants_fused(group: Group, params: list[Any]) -> bool:
     """True if the group's options let a kernel take all of `params` in one call."""
     if group.get("fused") is False or group.get("foreach") or group.get("capturable"):
@@ -125,8 +133,7 @@ def wants_fused(group: Group, params: list[Any]) -> bool:
     if isinstance(group.get("weight_decay"), flambeau.Tensor):
         return False
     dtypes = set(map(_dtype, params))
-    first = params[0]
-    return len(dtypes) == 1 and first.is_floating_point() and first.device.type == "cpu"
+    return len(dtypes) == 1 and _KERNEL_DTYPES.issuperset(dtypes) and params[0].is_cpu
 
 
 @cache

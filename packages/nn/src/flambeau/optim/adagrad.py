@@ -11,6 +11,7 @@ from flambeau.optim._groupwise import (
     State,
     add_scaled_quotient,
     advance,
+    any_sparse,
     check_lr,
     check_not_negative,
     check_tensor_lr,
@@ -100,7 +101,7 @@ class Adagrad(GroupwiseOptimizer):
 
     def _fused(self, group: Group, params: list[Any], grads: list[Any], states: list[State]) -> bool:
         run = kernel("_fused_adagrad_")
-        if run is None or any(g.is_sparse for g in grads):
+        if run is None or any_sparse(grads):
             return False
         steps, sums = columns(states, "step", "sum")
         increment(steps)

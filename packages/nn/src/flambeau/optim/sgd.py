@@ -9,6 +9,7 @@ from flambeau.optim._groupwise import (
     Group,
     GroupwiseOptimizer,
     add_scaled,
+    any_sparse,
     check_lr,
     check_not_negative,
     check_tensor_lr,
@@ -82,7 +83,7 @@ class SGD(GroupwiseOptimizer):
         if not params:
             return
         run = kernel("_fused_sgd_")
-        if run is not None and wants_fused(group, params) and not any(g.is_sparse for g in grads):
+        if run is not None and wants_fused(group, params) and not any_sparse(grads):
             self._run_kernel(run, group, params, grads)
             return
         for p, grad in zip(params, grads):
