@@ -1,6 +1,5 @@
 #pragma once
-// Gamma function and relatives. Computed in double for both types: these are rare, and float then is nearly exact.
-// Plain branching code; a loop over them is not vectorised.
+// Gamma function and relatives. Computed in double for both types, so that float is nearly exact.
 
 #include <math.h>
 
@@ -11,13 +10,29 @@
 FL_VM_BEGIN
 
 namespace detail {
+
 inline constexpr double kPi = 3.14159265358979323846;
 
-// cot(pi x) and 1/sin(pi x)^2 with the argument reduced first, so that large x keeps its fraction.
-inline double cot_pi(double x) {
-  const double r = x - std::rint(x);
-  return std::cos(kPi * r) / std::sin(kPi * r);
+// sin and cos of pi x, from the distance of x to the nearest integer, so that large x keeps its fraction.
+struct SinCos {
+  double sin, cos;
+};
+FL_VM SinCos sin_cos_pi(double x) {
+  const double f = x - round(x);  // in [-1/2, 1/2]; its sign does not matter to the squares and quotients below
+  const double a = abs(f);
+  const bool small = a <= 0.25;
+  const double r = kPi * (small ? a : 0.5 - a);
+  const double s = sin_poly(r, 0.0), c = cos_poly(r, 0.0);
+  return {copysign(small ? s : c, f), small ? c : s};
 }
+
+// Note [Shift by ten]
+// The asymptotic series of these functions want an argument of at least 10. Ten steps of the recurrence are one quotient:
+// with t = y^2 + 9y, (y + i)(y + 9 - i) = t + i (9 - i), so the product of y ... y + 9 is
+// D(t) = t (t + 8)(t + 14)(t + 18)(t + 20), and the sum of the reciprocals is (2y + 9) D'(t) / D(t).
+FL_VM double shift_product(double t) { return t * horner(t, 40320.0, 12176.0, 1308.0, 60.0, 1.0); }
+FL_VM double shift_sum(double t) { return horner(t, 40320.0, 24352.0, 3924.0, 240.0, 5.0); }
+
 }  // namespace detail
 
 /// log |Gamma(x)|; +inf at zero and the negative integers.
@@ -25,60 +40,68 @@ inline double lgamma(double x) {
   int sign;  // the _r form: plain lgamma writes a global
   return ::lgamma_r(x, &sign);
 }
-inline float lgamma(float x) {
-  int sign;
-  return ::lgammaf_r(x, &sign);
+FL_VM float lgamma(float x) {
+  const double a = abs(static_cast<double>(x));
+  const bool near = a < 10.0;
+  const double t = near ? a * (a + 9.0) : 1.0;
+  const double y = near ? a + 10.0 : a;
+  const double z = 1.0 / y;
+  const double z2 = z * z;
+  // Stirling's series; B_2k / (2k (2k - 1)).
+  const double series = z * horner(z2, 1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360);
+  const double core = ((y - 0.5) * log(y) - y) + (0.91893853320467274178 + series);
+  // Gamma(x) Gamma(-x) = -pi / (x sin(pi x)); this factor and that of the shift share one logarithm.
+  const double reflection = detail::kPi / (a * abs(detail::sin_cos_pi(a).sin));
+  const double rest = log((near ? detail::shift_product(t) : 1.0) * (x < 0.0f ? reflection : 1.0));
+  const double r = x < 0.0f ? rest - core : core - rest;
+  return a < kInf<double> ? static_cast<float>(a == 0.0 ? kInf<double> : r) : (x != x ? x : kInf<float>);
 }
 
 /// Derivative of lgamma. digamma(+-0) = -+inf, NaN at the negative integers.
-inline double digamma(double x) {
-  if (x == 0.0) return -copysign(kInf<double>, x);
-  double r = 0.0;
-  if (x < 0.0) {
-    if (x == std::floor(x)) return kNaN<double>;
-    r = -detail::kPi * detail::cot_pi(x);
-    x = 1.0 - x;
-  }
-  while (x < 10.0) r -= 1.0 / x, x += 1.0;
-  if (x == kInf<double>) return x + r;
-  const double z = 1.0 / (x * x);
-  // Bernoulli numbers B_2k / 2k.
-  double p = 1.0 / 12.0;
-  p = 691.0 / 32760.0 - z * p;
-  p = 1.0 / 132.0 - z * p;
-  p = 1.0 / 240.0 - z * p;
-  p = 1.0 / 252.0 - z * p;
-  p = 1.0 / 120.0 - z * p;
-  p = 1.0 / 12.0 - z * p;
-  return r + std::log(x) - 0.5 / x - z * p;
+FL_VM double digamma(double x) {
+  const bool mirrored = x < 0.0;
+  const double y = mirrored ? 1.0 - x : x;
+  const bool near = y < 10.0;
+  const double v = near ? y : 1.0;
+  const double t = v * (v + 9.0);
+  const double shift = (2.0 * v + 9.0) * detail::shift_sum(t) / detail::shift_product(t);
+  const double w = near ? y + 10.0 : y;
+  const double inverse = 1.0 / w;
+  const double z = inverse * inverse;
+  // B_2k / 2k.
+  const double p = horner(z, 1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12);
+  const double positive = (log(w) - fma_(z, p, 0.5 * inverse)) - (near ? shift : 0.0);
+  const auto [s, c] = detail::sin_cos_pi(x);
+  const double r = mirrored ? positive - detail::kPi * c / s : positive;
+  const bool pole = mirrored & (s == 0.0);
+  return x == 0.0 ? -copysign(kInf<double>, x) : (pole ? kNaN<double> : r);
 }
-inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
+FL_VM float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
 
 /// Derivative of digamma; +inf at zero and the negative integers.
-inline double trigamma(double x) {
-  double sign = 1.0, r = 0.0;
-  if (x <= 0.0) {
-    if (x == std::floor(x)) return x == -kInf<double> ? kNaN<double> : kInf<double>;
-    const double s = std::sin(detail::kPi * (x - std::rint(x)));
-    r = -(detail::kPi / s) * (detail::kPi / s);
-    sign = -1.0;
-    x = 1.0 - x;
-  }
-  double sum = 0.0;
-  while (x < 12.0) sum += 1.0 / (x * x), x += 1.0;
-  const double z = 1.0 / (x * x);
-  // Bernoulli numbers B_2k.
-  double p = 7.0 / 6.0;
-  p = -691.0 / 2730.0 + z * p;
-  p = 5.0 / 66.0 + z * p;
-  p = -1.0 / 30.0 + z * p;
-  p = 1.0 / 42.0 + z * p;
-  p = -1.0 / 30.0 + z * p;
-  p = 1.0 / 6.0 + z * p;
-  sum += 1.0 / x + 0.5 * z + z / x * p;
-  return sign * (sum + r);
+FL_VM double trigamma(double x) {
+  const bool mirrored = x < 0.0;
+  const double y = mirrored ? 1.0 - x : x;
+  const bool near = y < 10.0;
+  const double v = near ? y : 1.0;
+  const double t = v * (v + 9.0);
+  // Minus the derivative of the sum in Note [Shift by ten]: (2y + 9)^2 M / D^2 - 2 D' / D, M = D'^2 - D'' D.
+  const double inverse_d = 1.0 / detail::shift_product(t);
+  const double m = horner(t, 1625702400.0, 981872640.0, 296509952.0, 54028032.0, 6190512.0, 446528.0, 19632.0, 480.0, 5.0);
+  const double u = (2.0 * v + 9.0) * inverse_d;
+  const double shift = fma_(u * u, m, -2.0 * detail::shift_sum(t) * inverse_d);
+  const double w = near ? y + 10.0 : y;
+  const double inverse = 1.0 / w;
+  const double z = inverse * inverse;
+  // B_2k.
+  const double p = horner(z, 1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6);
+  const double positive = (inverse + fma_(0.5, z, z * inverse * p)) + (near ? shift : 0.0);
+  const double s = detail::sin_cos_pi(x).sin;
+  const double q = detail::kPi / s;
+  const double r = mirrored ? fma_(q, q, -positive) : positive;
+  return x == 0.0 ? kInf<double> : r;
 }
-inline float trigamma(float x) { return static_cast<float>(trigamma(static_cast<double>(x))); }
+FL_VM float trigamma(float x) { return static_cast<float>(trigamma(static_cast<double>(x))); }
 
 namespace detail {
 

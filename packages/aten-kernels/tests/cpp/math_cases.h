@@ -36,6 +36,10 @@ template <typename T>
 T ref_silu(T x) { return x == -INFINITY ? NAN : x * ref_sigmoid(x); }
 template <typename T>
 T ref_logsigmoid(T x) { return x < 0 ? x - std::log1p(std::exp(x)) : 0 - std::log1p(std::exp(-x)); }
+inline long double ref_lgamma(long double x) {
+  int sign;
+  return ::lgammal_r(x, &sign);
+}
 // Newton's method on the better conditioned of erf and erfc.
 template <typename T>
 T ref_erfinv(T x) {
@@ -91,6 +95,7 @@ inline constexpr double kTanhBar = 2.5, kErfcBar = 3;
   _(sigmoid, ref_sigmoid, 1.5, 2)          \
   _(silu, ref_silu, 2, 3)                  \
   _(logsigmoid, ref_logsigmoid, 1.5, 2)    \
+  _(lgamma, ref_lgamma, 1.5, 6)            \
   _(erfinv, ref_erfinv, 3, 6)              \
   _(erfcx, ref_erfcx, 1.5, kErfcBar)
 
