@@ -1,4 +1,4 @@
-"""Special functions. Most are slow and not vectorised: one build serves every instruction set."""
+"""Special functions. One build serves every instruction set where a loop over the function is not vectorised."""
 
 from opgen.scalar import functions as fn
 from opgen.scalar import scalar
@@ -20,12 +20,12 @@ def erfinv(x):
     return fn.erfinv(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def lgamma(x):
     return fn.lgamma(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def digamma(x):
     return fn.digamma(x)
 
@@ -70,17 +70,17 @@ def special_bessel_y1(x):
     return fn.bessel_y1(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def special_erfcx(x):
     return fn.erfcx(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def special_ndtri(x):
     return fn.ndtri(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def special_log_ndtr(x):
     return fn.log_ndtr(x)
 

@@ -40,6 +40,7 @@ inline double lgamma(double x) {
   int sign;  // the _r form: plain lgamma writes a global
   return ::lgamma_r(x, &sign);
 }
+#ifdef __FMA__
 FL_VM float lgamma(float x) {
   const double a = abs(static_cast<double>(x));
   const bool near = a < 10.0;
@@ -57,6 +58,13 @@ FL_VM float lgamma(float x) {
   const double r = (x == 1.0f) | (x == 2.0f) ? 0.0 : sum;  // where the sum leaves 1e-15
   return a < kInf<double> ? static_cast<float>(a == 0.0 ? kInf<double> : r) : (x != x ? x : kInf<float>);
 }
+#else
+// Two logarithms in double, two at a time, are slower than the C library.
+inline float lgamma(float x) {
+  int sign;
+  return ::lgammaf_r(x, &sign);
+}
+#endif
 
 /// Derivative of lgamma. digamma(+-0) = -+inf, NaN at the negative integers.
 FL_VM double digamma(double x) {
