@@ -60,10 +60,7 @@ FL_VM float lgamma(float x) {
 }
 #else
 // Two logarithms in double, two at a time, are slower than the C library.
-inline float lgamma(float x) {
-  int sign;
-  return ::lgammaf_r(x, &sign);
-}
+inline float lgamma(float x) { return static_cast<float>(lgamma(static_cast<double>(x))); }
 #endif
 
 /// Derivative of lgamma. digamma(+-0) = -+inf, NaN at the negative integers.

@@ -18,16 +18,39 @@ struct Case {
   double bar;
 };
 
+namespace functions {
+using namespace vm;
+// The short reductions are for |x| < 2^19; the references below are NaN elsewhere too.
+template <typename T>
+FL_VM T near_sin(T x) {
+  return trig_is_narrow(x) ? sin_narrow(x) : kNaN<T>;
+}
+template <typename T>
+FL_VM T near_cos(T x) {
+  return trig_is_narrow(x) ? cos_narrow(x) : kNaN<T>;
+}
+template <typename T>
+FL_VM T near_tan(T x) {
+  return trig_is_narrow(x) ? tan_narrow(x) : kNaN<T>;
+}
+}  // namespace functions
+
 // A loop as a kernel has it, and the same function called for one element in code that is not vectorised.
 #define FL_CASE_BODY(NAME, T)                                                                               \
   inline void loop_##NAME(const T* x, T* y, int64_t n) {                                                    \
-    for (int64_t i = 0; i < n; ++i) y[i] = vm::NAME(x[i]);                                                  \
+    for (int64_t i = 0; i < n; ++i) y[i] = functions::NAME(x[i]);                                           \
   }                                                                                                         \
-  [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] inline T single_##NAME(T x) { return vm::NAME(x); }
+  [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] inline T single_##NAME(T x) { return functions::NAME(x); }
 
 // References for float are in double, where the C library errs by 2^-29 of a float's last place; for double, long double.
 inline double ref_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 inline long double ref_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
+template <typename T>
+T ref_near_sin(T x) { return std::fabs(x) < 524288 ? std::sin(x) : T(NAN); }
+template <typename T>
+T ref_near_cos(T x) { return std::fabs(x) < 524288 ? std::cos(x) : T(NAN); }
+template <typename T>
+T ref_near_tan(T x) { return std::fabs(x) < 524288 ? std::tan(x) : T(NAN); }
 template <typename T>
 T ref_rsqrt(T x) { return 1 / std::sqrt(x); }
 template <typename T>
@@ -87,6 +110,9 @@ inline constexpr double kTanhBar = 2.5, kErfcBar = 3;
   _(sin, std::sin, 1.5, 2)                 \
   _(cos, std::cos, 1.5, 2)                 \
   _(tan, std::tan, 1.5, 2)                 \
+  _(near_sin, ref_near_sin, 1.5, 2)        \
+  _(near_cos, ref_near_cos, 1.5, 2)        \
+  _(near_tan, ref_near_tan, 1.5, 2)        \
   _(asin, std::asin, 1.5, 2)               \
   _(acos, std::acos, 1.5, 2)               \
   _(atan, std::atan, 1.5, 2)               \

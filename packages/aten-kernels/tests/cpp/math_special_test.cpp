@@ -154,9 +154,71 @@ void test_complex_division_is_scaled_and_divides_each_part_by_zero() {
   CHECK(vm::angle(-1.0f) == 3.14159265f && vm::angle(0.0f) == 0);
 }
 
+// Position independence for functions of two arguments and of complex numbers; math_accuracy.cpp has those of one.
+template <typename T, typename F>
+[[gnu::noinline]] void run_loop(F f, const T* x, const T* y, T* out, int n) {
+  for (int i = 0; i < n; ++i) out[i] = f(x[i], y[i]);
+}
+template <typename T, typename F>
+[[gnu::noinline, gnu::optimize("no-tree-vectorize")]] T run_single(F f, T x, T y) {
+  return f(x, y);
+}
+template <typename T, typename F>
+void check_loop(const char* name, F f, const std::vector<T>& x, const std::vector<T>& y) {
+  std::vector<T> out(x.size());
+  run_loop(f, x.data(), y.data(), out.data(), static_cast<int>(x.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const T one = run_single(f, x[i], y[i]);
+    bool equal = std::memcmp(&one, &out[i], sizeof one) == 0;
+    if constexpr (is_complex_v<T>) {
+      equal = same(one.re, out[i].re) && same(one.im, out[i].im);
+    } else {
+      equal = equal || (one != one && out[i] != out[i]);
+    }
+    if (!equal) {
+      std::printf("%s: element %zu of a loop differs from the single call\n", name, i);
+      ++failures;
+      return;
+    }
+  }
+}
+
+template <typename T>
+void check_loops_of_two_arguments() {
+  std::vector<T> x, y;
+  uint32_t state = 1;
+  auto next = [&] { return static_cast<T>(static_cast<int32_t>(state = state * 1664525u + 1013904223u)) * T(0x1p-28); };
+  for (int i = 0; i < 1003; ++i) x.push_back(next()), y.push_back(next());
+#define CHECK_LOOP(NAME) check_loop(#NAME, [](T a, T b) { return vm::NAME(a, b); }, x, y)
+  CHECK_LOOP(pow);
+  CHECK_LOOP(atan2);
+  CHECK_LOOP(hypot);
+  CHECK_LOOP(ldexp);
+  CHECK_LOOP(logaddexp);
+  CHECK_LOOP(logaddexp2);
+  CHECK_LOOP(xlogy);
+  CHECK_LOOP(fmod_narrow);
+  CHECK_LOOP(remainder_narrow);
+  CHECK_LOOP(floor_divide_narrow);
+  CHECK_LOOP(nextafter);
+#undef CHECK_LOOP
+}
+void check_loops_of_complex_numbers() {
+  using C = Complex<float>;
+  std::vector<C> x;
+  for (int i = 0; i < 1003; ++i) x.push_back({std::sin(i * 1.7f) * 20, std::cos(i * 2.3f) * 30});
+  check_loop("exp", [](C a, C) { return vm::exp(a); }, x, x);
+  check_loop("log", [](C a, C) { return vm::log(a); }, x, x);
+  check_loop("sqrt", [](C a, C) { return vm::sqrt(a); }, x, x);
+  check_loop("divide", [](C a, C b) { return a / (b + C(1, 2)); }, x, x);
+}
+
 }  // namespace
 
 int main() {
+  check_loops_of_two_arguments<float>();
+  check_loops_of_two_arguments<double>();
+  check_loops_of_complex_numbers();
   test_powf_of_every_pair_of_special_values_is_that_of_the_c_library();
   test_atan2_of_every_pair_of_special_values_is_that_of_the_c_library();
   test_remainders_take_the_signs_python_gives_them();
