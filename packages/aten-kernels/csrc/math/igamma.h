@@ -18,13 +18,13 @@ inline double igamma_prefix(double a, double x) {
   return std::exp(a * log_ratio - stirling) * std::sqrt(a / (2.0 * kPi));
 }
 
-inline double igamma_series(double a, double x) {
+inline double igamma_series(double a, double x, double precision) {
   double sum = 1.0, term = 1.0;
-  for (double n = a + 1.0; term > 1e-17 * sum; n += 1.0) sum += term *= x / n;
+  for (double n = a + 1.0; term > precision * sum; n += 1.0) sum += term *= x / n;
   return igamma_prefix(a, x) * sum / a;
 }
 
-inline double igammac_fraction(double a, double x) {
+inline double igammac_fraction(double a, double x, double precision) {
   // Lentz's method on the continued fraction of Gamma(a, x).
   const double tiny = 1e-300;
   double b = x + 1.0 - a, c = 1.0 / tiny, d = 1.0 / b, h = d;
@@ -38,7 +38,7 @@ inline double igammac_fraction(double a, double x) {
     d = 1.0 / d;
     const double delta = d * c;
     h *= delta;
-    if (std::fabs(delta - 1.0) < 1e-16) break;
+    if (std::fabs(delta - 1.0) <= precision) break;
   }
   return igamma_prefix(a, x) * h;
 }
@@ -51,11 +51,13 @@ inline double mu_minus_log1p(double mu) {
   return mu * mu * sum;
 }
 
-// Q(a, x) for a >= 1e4, and P(a, x) as 1 - Q without cancellation. Temme's uniform expansion, DLMF 8.12, with two terms
-// in 1/a; beyond |eta| = 0.4 the result is 0 or 1 to the last place.
+// P(a, x) and Q(a, x) = 1 - P.
 struct Tails {
   double p, q;
 };
+
+// Both for a >= 1e4. Temme's uniform expansion, DLMF 8.12, with two terms
+// in 1/a; beyond |eta| = 0.4 the result is 0 or 1 to the last place.
 inline Tails igamma_temme(double a, double x) {
   const double mu = (x - a) / a;
   const double half_eta2 = mu_minus_log1p(mu);
@@ -87,22 +89,25 @@ inline bool igamma_is_edge(double a, double x) {
 
 }  // namespace detail
 
+namespace detail {
+inline constexpr double kIgammaDouble = 1e-16, kIgammaFloat = 1e-10;  // where a series or fraction is cut
+
+inline Tails igamma_tails(double a, double x, double precision) {
+  if (igamma_is_edge(a, x)) return {igamma_edge(a, x), 1.0 - igamma_edge(a, x)};
+  if (a >= 1e4) return igamma_temme(a, x);
+  if (x < a + 1.0) {
+    const double p = igamma_series(a, x, precision);
+    return {p, 1.0 - p};
+  }
+  const double q = igammac_fraction(a, x, precision);
+  return {1.0 - q, q};
+}
+}  // namespace detail
+
 /// Regularised lower incomplete gamma function P(a, x); igammac is 1 - P.
-inline double igamma(double a, double x) {
-  if (detail::igamma_is_edge(a, x)) return detail::igamma_edge(a, x);
-  if (a >= 1e4) return detail::igamma_temme(a, x).p;
-  return x < a + 1.0 ? detail::igamma_series(a, x) : 1.0 - detail::igammac_fraction(a, x);
-}
-inline double igammac(double a, double x) {
-  if (detail::igamma_is_edge(a, x)) return 1.0 - detail::igamma_edge(a, x);
-  if (a >= 1e4) return detail::igamma_temme(a, x).q;
-  return x < a + 1.0 ? 1.0 - detail::igamma_series(a, x) : detail::igammac_fraction(a, x);
-}
-inline float igamma(float a, float x) {
-  return static_cast<float>(igamma(static_cast<double>(a), static_cast<double>(x)));
-}
-inline float igammac(float a, float x) {
-  return static_cast<float>(igammac(static_cast<double>(a), static_cast<double>(x)));
-}
+inline double igamma(double a, double x) { return detail::igamma_tails(a, x, detail::kIgammaDouble).p; }
+inline double igammac(double a, double x) { return detail::igamma_tails(a, x, detail::kIgammaDouble).q; }
+inline float igamma(float a, float x) { return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).p); }
+inline float igammac(float a, float x) { return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).q); }
 
 FL_VM_END
