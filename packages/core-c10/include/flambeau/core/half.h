@@ -94,7 +94,7 @@ struct BFloat16 {
 FL_HALF_INLINE void widen(const Half* x, float* y, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
-  for (; i + 8 <= n; i += 8) {
+  for (const int64_t whole = n & ~int64_t{7}; i < whole; i += 8) {
     _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
   }
 #endif
@@ -103,7 +103,7 @@ FL_HALF_INLINE void widen(const Half* x, float* y, int64_t n) {
 FL_HALF_INLINE void narrow(const float* x, Half* y, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
-  for (; i + 8 <= n; i += 8) {
+  for (const int64_t whole = n & ~int64_t{7}; i < whole; i += 8) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
   }
 #endif
