@@ -14,8 +14,8 @@ inline constexpr T kSigmoidScale = std::is_same_v<T, float> ? T(0x1p-64) : T(0x1
 template <typename T>
 inline constexpr T kSigmoidLimit = std::is_same_v<T, float> ? T(110) : T(755);  // x e^x is below all subnormals
 
-// kSigmoidScale (1 + e^-x). The scale keeps e^-x from overflowing where the result is small, even subnormal. All but the
-// last addition are exact or made good by `lost`, since an error here is doubled in the quotient.
+// kSigmoidScale (1 + e^-x). The scale keeps e^-x from overflowing where the result is small, even subnormal. All but
+// the last addition are exact or made good by `lost`, since an error here is doubled in the quotient.
 template <typename T>
 FL_VM T sigmoid_denominator(T x) {
   constexpr bool f32 = std::is_same_v<T, float>;

@@ -32,7 +32,8 @@ FL_VM Real<T> frac(T x) {
 /// round(x, decimals): scaled by a power of ten in the type of x, as torch.
 template <typename T>
 FL_VM Real<T> round_decimals(T x, T ten_to_decimals, bool negative_decimals) {
-  return negative_decimals ? round(x / ten_to_decimals) * ten_to_decimals : round(x * ten_to_decimals) / ten_to_decimals;
+  const T p = ten_to_decimals;
+  return negative_decimals ? round(x / p) * p : round(x * p) / p;
 }
 
 /// -1, 0 or 1; 0 for NaN, as in torch.

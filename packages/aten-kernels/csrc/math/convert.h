@@ -5,9 +5,9 @@
 //  * to bool: x != 0 (NaN is true); complex is true when either part is.
 //  * complex to real: the imaginary part is dropped; real to complex: zero imaginary part.
 //  * integer to integer: modulo 2^bits.
-//  * float to integer truncates. Out of range and NaN, as the x86 instruction and hence torch: int32 and int64 give their
-//    most negative value; int8, int16, uint8 and uint16 are the low bits of the int32 result; uint32 the low bits of the
-//    int64 result. uint64 takes values from 2^63 as such, others through int64.
+//  * float to integer truncates. Out of range and NaN, as the x86 instruction and hence torch: int32 and int64 give
+//    their most negative value; int8, int16, uint8 and uint16 are the low bits of the int32 result; uint32 the low
+//    bits of the int64 result. uint64 takes values from 2^63 as such, others through int64.
 //  * to float: to nearest, ties to even. double to a 16-bit type goes through float, as in torch.
 
 #include <flambeau/core/complex.h>

@@ -27,8 +27,8 @@ FL_VM SinCos sin_cos_pi(double x) {
 }
 
 // Note [Shift by ten]
-// The asymptotic series of these functions want an argument of at least 10. Ten steps of the recurrence are one quotient:
-// with t = y^2 + 9y, (y + i)(y + 9 - i) = t + i (9 - i), so the product of y ... y + 9 is
+// The asymptotic series of these functions want an argument of at least 10. Ten steps of the recurrence are one
+// quotient: with t = y^2 + 9y, (y + i)(y + 9 - i) = t + i (9 - i), so the product of y ... y + 9 is
 // D(t) = t (t + 8)(t + 14)(t + 18)(t + 20), and the sum of the reciprocals is (2y + 9) D'(t) / D(t).
 FL_VM double shift_product(double t) { return t * horner(t, 40320.0, 12176.0, 1308.0, 60.0, 1.0); }
 FL_VM double shift_sum(double t) { return horner(t, 40320.0, 24352.0, 3924.0, 240.0, 5.0); }
@@ -93,7 +93,8 @@ FL_VM double trigamma(double x) {
   const double t = v * (v + 9.0);
   // Minus the derivative of the sum in Note [Shift by ten]: (2y + 9)^2 M / D^2 - 2 D' / D, M = D'^2 - D'' D.
   const double inverse_d = 1.0 / detail::shift_product(t);
-  const double m = horner(t, 1625702400.0, 981872640.0, 296509952.0, 54028032.0, 6190512.0, 446528.0, 19632.0, 480.0, 5.0);
+  const double m = horner(t, 1625702400.0, 981872640.0, 296509952.0, 54028032.0, 6190512.0, 446528.0, 19632.0, 480.0,
+                          5.0);
   const double u = (2.0 * v + 9.0) * inverse_d;
   const double shift = fma_(u * u, m, -2.0 * detail::shift_sum(t) * inverse_d);
   const double w = near ? y + 10.0 : y;

@@ -107,7 +107,11 @@ inline Tails igamma_tails(double a, double x, double precision) {
 /// Regularised lower incomplete gamma function P(a, x); igammac is 1 - P.
 inline double igamma(double a, double x) { return detail::igamma_tails(a, x, detail::kIgammaDouble).p; }
 inline double igammac(double a, double x) { return detail::igamma_tails(a, x, detail::kIgammaDouble).q; }
-inline float igamma(float a, float x) { return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).p); }
-inline float igammac(float a, float x) { return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).q); }
+inline float igamma(float a, float x) {
+  return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).p);
+}
+inline float igammac(float a, float x) {
+  return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).q);
+}
 
 FL_VM_END

@@ -1,6 +1,7 @@
 #pragma once
 // Integer arithmetic with torch's results for every input. None of these traps: whether a zero divisor is an error is
-// the caller's decision (torch raises "ZeroDivisionError"), taken before or after; here it yields 0. INT_MIN / -1 wraps.
+// the caller's decision (torch raises "ZeroDivisionError"), taken before or after; here it yields 0. INT_MIN / -1
+// wraps.
 
 #include "isa.h"
 
@@ -12,8 +13,16 @@ using Int = std::enable_if_t<std::is_integral_v<T>, T>;
 namespace detail {
 
 // Wrapping arithmetic happens in the unsigned type of at least int's width (smaller ones promote to signed int).
+template <typename T, bool kNarrow = (sizeof(T) < sizeof(unsigned))>
+struct WideOf {
+  using type = unsigned;
+};
 template <typename T>
-using Wide = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>>;
+struct WideOf<T, false> {
+  using type = std::make_unsigned_t<T>;
+};
+template <typename T>
+using Wide = typename WideOf<T>::type;
 
 // A divisor that cannot trap, equal to b unless b is 0, or -1 with a signed type (then the result is replaced).
 template <typename T>

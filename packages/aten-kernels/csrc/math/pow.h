@@ -50,7 +50,8 @@ FL_VM Parts<double> log_parts(double x) {
   const double cube = s * z;
   const double cube_lo = fma_(s, z, -cube) + s * z_lo + s_lo * z;
   const double third = cube * 0.66666666666666663;
-  const double third_lo = fma_(cube, 0.66666666666666663, -third) + fma_(cube_lo, 0.66666666666666663, cube * 3.7007434154171886e-17);
+  const double third_lo = fma_(cube, 0.66666666666666663, -third) +
+                          fma_(cube_lo, 0.66666666666666663, cube * 3.7007434154171886e-17);
   const double rest = cube * z * horner(z, 0.3999999999999998, 0.28571428571445234, 0.22222222217506185,
                                         0.18181818874117903, 0.15384556606260169, 0.13336327783915228,
                                         0.11674604844205491, 0.11990817097475817);  // log_pow_d

@@ -17,8 +17,8 @@ struct TrigReduced {
 
 // Note [Argument reduction of floats]
 // Below kTrigNarrow two steps of Cody and Waite's method suffice: n pi/2 is subtracted in parts of 33 and 53 bits.
-// Beyond, 2/pi is cut into three chunks of 29 bits, whose products with a float are exact in double, and a fourth of 53.
-// Each product is reduced modulo 4 on its own, so nothing is lost at any size of x. The chunks give x up to 2^86 an
+// Beyond, 2/pi is cut into three chunks of 29 bits, whose products with a float are exact in double, and a fourth of
+// 53. Each product is reduced modulo 4 on its own, so nothing is lost at any size of x. The chunks give x up to 2^86 an
 // absolute error below 2^-55; beyond, x is a multiple of 2^63, and they start at the bits of 2/pi below 2^-61 (those
 // above contribute multiples of 4).
 inline constexpr float kTrigNarrow = 0x1p19f;

@@ -42,7 +42,8 @@ FL_VM T near_tan(T x) {
   }                                                                                                         \
   [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] inline T single_##NAME(T x) { return functions::NAME(x); }
 
-// References for float are in double, where the C library errs by 2^-29 of a float's last place; for double, long double.
+// References for float are in double, where the C library errs by 2^-29 of a float's last place; for double, in long
+// double.
 inline double ref_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 inline long double ref_sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 template <typename T>
@@ -80,7 +81,8 @@ T ref_erfcx(T x) {
   if (x < 30) return std::exp(static_cast<long double>(x) * x) * std::erfc(static_cast<long double>(x));
   const T z = 1 / (x * x);
   return T(0.56418958354775628694807945156077L) / x *
-         (1 - z / 2 * (1 - z * T(1.5) * (1 - z * T(2.5) * (1 - z * T(3.5) * (1 - z * T(4.5) * (1 - z * T(5.5) * (1 - z * T(6.5))))))));
+         (1 - z / 2 * (1 - z * T(1.5) * (1 - z * T(2.5) * (1 - z * T(3.5) *
+          (1 - z * T(4.5) * (1 - z * T(5.5) * (1 - z * T(6.5))))))));
 }
 
 // Where a division in two parts needs fused multiply-add; erfc without it is the C library's.

@@ -52,9 +52,10 @@ void test_atan2_of_every_pair_of_special_values_is_that_of_the_c_library() {
 
 void test_remainders_take_the_signs_python_gives_them() {
   CHECK(vm::fmod(-5.0f, 3.0f) == -2 && vm::remainder(-5.0f, 3.0f) == 1 && vm::remainder(5.0f, -3.0f) == -1);
-  CHECK(vm::fmod(5.0f, kInf) == 5 && vm::remainder(-1.0f, kInf) == kInf && vm::fmod(kInf, 2.0f) != vm::fmod(kInf, 2.0f));
+  CHECK(vm::fmod(5.0f, kInf) == 5 && vm::remainder(-1.0f, kInf) == kInf && std::isnan(vm::fmod(kInf, 2.0f)));
   CHECK(vm::fmod(1e20f, 0.3f) == std::fmod(1e20f, 0.3f) && vm::fmod(1e300, 0.3) == std::fmod(1e300, 0.3));
-  CHECK(vm::floor_divide(-5.0, 3.0) == -2 && vm::floor_divide(7.5f, 0.0f) == kInf && vm::floor_divide(1.0f, -0.0f) == -kInf);
+  CHECK(vm::floor_divide(-5.0, 3.0) == -2 && vm::floor_divide(7.5f, 0.0f) == kInf);
+  CHECK(vm::floor_divide(1.0f, -0.0f) == -kInf);
   CHECK(same(vm::remainder(-0.0f, 3.0f), -0.0f) && same(vm::floor_divide(5.0f, kInf), 0.0f));
 }
 
@@ -75,7 +76,8 @@ void test_special_functions_at_their_poles() {
   CHECK(vm::lgamma(-2.0) == INFINITY && vm::trigamma(0.0f) == kInf && vm::zeta(1.0, 2.0) == INFINITY);
   CHECK(vm::erfinv(1.0f) == kInf && vm::erfinv(-1.0) == -INFINITY && std::isnan(vm::erfinv(2.0f)));
   CHECK(vm::ndtri(0.0) == -INFINITY && vm::ndtri(1.0f) == kInf && vm::log_ndtr(-kInf) == -kInf);
-  CHECK(std::fabs(vm::polygamma(2, -3.499) - 0.133233590810431) < 1e-13 && std::fabs(vm::zeta(2.0, 1.0) - 1.6449340668482264) < 1e-15);
+  CHECK(std::fabs(vm::polygamma(2, -3.499) - 0.133233590810431) < 1e-13);
+  CHECK(std::fabs(vm::zeta(2.0, 1.0) - 1.6449340668482264) < 1e-15);
   CHECK(vm::igamma(0.0, 1.0) == 1 && vm::igamma(1.0, 0.0) == 0 && std::isnan(vm::igamma(-1.0, 1.0)));
 }
 
@@ -85,7 +87,8 @@ void check_integers_do_not_trap() {
   for (T a : {low, high, T(0), T(1), T(-1), T(7)})
     for (T b : {low, high, T(0), T(1), T(-1), T(7)}) {
       if (b == 0) {
-        CHECK(vm::trunc_div(a, b) == 0 && vm::floor_div(a, b) == 0 && vm::trunc_mod(a, b) == 0 && vm::floor_mod(a, b) == 0);
+        CHECK(vm::trunc_div(a, b) == 0 && vm::floor_div(a, b) == 0);
+        CHECK(vm::trunc_mod(a, b) == 0 && vm::floor_mod(a, b) == 0);
       } else if (!(std::is_signed_v<T> && b == T(-1))) {
         CHECK(vm::trunc_div(a, b) == T(a / b) && vm::trunc_mod(a, b) == T(a % b));
       }
@@ -97,7 +100,8 @@ void check_integers_do_not_trap() {
     CHECK(vm::ipow(T(-1), T(-3)) == -1 && vm::ipow(T(2), T(-1)) == 0 && vm::ipow(T(0), T(-1)) == 0);
     CHECK(vm::shift_right(T(-100), T(100)) == -1 && vm::shift_right(T(-100), T(-1)) == -1);
   }
-  CHECK(vm::shift_left(T(1), T(sizeof(T) * 8)) == 0 && vm::shift_left(T(3), T(1)) == 6 && vm::shift_right(T(100), T(3)) == 12);
+  CHECK(vm::shift_left(T(1), T(sizeof(T) * 8)) == 0 && vm::shift_left(T(3), T(1)) == 6);
+  CHECK(vm::shift_right(T(100), T(3)) == 12);
 }
 
 // Read at run time: g++ folds a conversion that is out of range into something else than the instruction gives.

@@ -16,7 +16,8 @@ struct Complex {
   Complex() = default;
   FL_COMPLEX_INLINE constexpr Complex(T real, T imag = T(0)) : re(real), im(imag) {}
   template <typename U>
-  FL_COMPLEX_INLINE constexpr explicit Complex(const Complex<U>& o) : re(static_cast<T>(o.re)), im(static_cast<T>(o.im)) {}
+  FL_COMPLEX_INLINE constexpr explicit Complex(const Complex<U>& o)
+      : re(static_cast<T>(o.re)), im(static_cast<T>(o.im)) {}
 
   FL_COMPLEX_INLINE constexpr Complex operator-() const { return {-re, -im}; }
   FL_COMPLEX_INLINE constexpr Complex operator+() const { return *this; }

@@ -89,8 +89,8 @@ struct BFloat16 {
   FL_HALF_INLINE constexpr operator float() const { return half_detail::bfloat16_to_float(bits); }
 };
 
-/// y[i] = x[i], widened or rounded, for arrays. The bits are those of the single conversions; with F16C eight at a time,
-/// where g++ would spell each conversion out.
+/// y[i] = x[i], widened or rounded, for arrays. The bits are those of the single conversions; with F16C eight at a
+/// time, where g++ would spell each conversion out.
 FL_HALF_INLINE void widen(const Half* x, float* y, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
