@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "correlation.h"
+#include "depthwise_last.h"
 #include "pointwise_conv.h"
 #include "shallow.h"
 #include "weight_grad.h"
@@ -21,6 +22,7 @@ template <class T>
 void run(const Correlation<T>& c) {
   if (c.num_pixels() == 0 || c.N == 0) return;
   if (is_pointwise(c) && c.groups == 1) return run_pointwise(c);
+  if (is_depthwise_last(c)) return run_depthwise_last(c);
   if (has_few_outputs(c)) return run_planes(c);
   if (is_shallow(c)) return run_shallow(c);
   if constexpr (std::is_same_v<T, float>) {
@@ -129,6 +131,8 @@ void backward_weight(const ConvShape& s, const T* x, const Strides& xs, const T*
     return;
   }
   if (c.num_taps() == 0) return;
+  if (c.groups == 1 && is_pointwise(c)) return run_pointwise_weight_grad(c, gw);
+  if (is_depthwise_last(c)) return run_depthwise_last_weight_grad(c, gw);
   has_few_outputs(c) ? run_planes_weight_grad(c, gw) : run_weight_grad(c, gw);
 }
 

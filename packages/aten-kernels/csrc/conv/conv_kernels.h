@@ -60,6 +60,12 @@ struct ConvKernels {
   void (*transpose)(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T* out, int64_t ld_out);
   void (*pad_rows)(const PadRows<T>&);
   void (*fill_panel)(const PanelRuns<T>&);
+  // One pixel, channels side by side: out[c] = bias[c] + sum over taps of w[t * w_step + c] * x[offsets[t] + c].
+  void (*tap_channels)(int64_t taps, const int64_t* offsets, int64_t channels, const T* x, const T* w, int64_t w_step,
+                       const T* bias, bool relu, T* out);
+  // sums[t * step + c] += g[c] * x[offsets[t] + c] over pixels that are x_step and g_step apart.
+  void (*tap_channels_grad)(int64_t taps, const int64_t* offsets, int64_t pixels, int64_t channels, const T* x,
+                            int64_t x_step, const T* g, int64_t g_step, T* sums, int64_t step);
   // See winograd_transforms.h.
   void (*winograd_input)(const T* const* d, int64_t channels, T* v, int64_t v_step);
   void (*winograd_output)(const T* m, int64_t m_step, int64_t outputs, T* const* y, const T* bias, bool relu);

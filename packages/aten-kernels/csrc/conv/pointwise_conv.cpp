@@ -8,13 +8,13 @@ namespace {
 
 using gemm::GemmEpilogue;
 
-void product(bool tb, int64_t M, int64_t N, int64_t K, const float* A, int64_t lda, const float* B, int64_t ldb, float* C,
-             int64_t ldc, const GemmEpilogue& e, bool ta) {
-  gemm::gemm_f32(ta, tb, M, N, K, 1, A, lda, B, ldb, 0, C, ldc, &e);
+void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const float* A, int64_t lda, const float* B, int64_t ldb,
+             float beta, float* C, int64_t ldc, const GemmEpilogue& e) {
+  gemm::gemm_f32(ta, tb, M, N, K, 1, A, lda, B, ldb, beta, C, ldc, &e);
 }
-void product(bool tb, int64_t M, int64_t N, int64_t K, const double* A, int64_t lda, const double* B, int64_t ldb, double* C,
-             int64_t ldc, const GemmEpilogue& e, bool ta) {
-  gemm::gemm_f64(ta, tb, M, N, K, 1, A, lda, B, ldb, 0, C, ldc, &e);
+void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const double* A, int64_t lda, const double* B, int64_t ldb,
+             double beta, double* C, int64_t ldc, const GemmEpilogue& e) {
+  gemm::gemm_f64(ta, tb, M, N, K, 1, A, lda, B, ldb, beta, C, ldc, &e);
 }
 
 template <class T>
@@ -62,9 +62,9 @@ void run_pointwise(const Correlation<T>& c) {
     GemmEpilogue of_group = e;
     if (c.bias != nullptr) of_group.bias = c.bias + group * outputs;
     if (planes) {
-      product(false, outputs, length, channels, w + group * c.w_group, ldw, x, c.xs.c, y, c.ys.c, of_group, transposed);
+      product(transposed, false, outputs, length, channels, w + group * c.w_group, ldw, x, c.xs.c, 0, y, c.ys.c, of_group);
     } else {
-      product(!transposed, length, outputs, channels, x, c.xs.d[2], w + group * c.w_group, ldw, y, c.ys.d[2], of_group, false);
+      product(false, !transposed, length, outputs, channels, x, c.xs.d[2], w + group * c.w_group, ldw, 0, y, c.ys.d[2], of_group);
     }
   };
   if (count * c.groups >= 8) {  // whole products to each thread
@@ -76,6 +76,29 @@ void run_pointwise(const Correlation<T>& c) {
   }
 }
 
+template <class T>
+void run_pointwise_weight_grad(const Correlation<T>& c, T* gw) {
+  const int64_t pixels = c.num_pixels();
+  const bool planes = c.xs.d[2] == 1 && c.ys.d[2] == 1;
+  T* w = gw + c.taps[0][0].weight + c.taps[1][0].weight + c.taps[2][0].weight;
+  const bool turned = c.w_c != 1;  // gw is [channels, outputs]
+  const bool one = !planes && c.xs.n == pixels * c.xs.d[2] && c.ys.n == pixels * c.ys.d[2];
+  const int64_t count = one ? 1 : c.N, length = one ? c.N * pixels : pixels;
+  const int64_t ldx = planes ? c.xs.c : c.xs.d[2], ldy = planes ? c.ys.c : c.ys.d[2];
+  for (int64_t image = 0; image < count; image++) {  // in order: each adds to the one before
+    const T* x = c.x + image * c.xs.n;
+    const T* y = c.y + image * c.ys.n;
+    const T beta = image == 0 ? T(0) : T(1);
+    if (turned) {
+      product(!planes, planes, c.C, c.O, length, x, ldx, y, ldy, beta, w, c.w_c, {});
+    } else {
+      product(!planes, planes, c.O, c.C, length, y, ldy, x, ldx, beta, w, c.w_o, {});
+    }
+  }
+}
+
+template void run_pointwise_weight_grad(const Correlation<float>&, float*);
+template void run_pointwise_weight_grad(const Correlation<double>&, double*);
 template bool is_pointwise(const Correlation<float>&);
 template bool is_pointwise(const Correlation<double>&);
 template void run_pointwise(const Correlation<float>&);

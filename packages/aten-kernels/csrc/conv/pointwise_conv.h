@@ -10,5 +10,8 @@ template <class T>
 bool is_pointwise(const Correlation<T>& c);
 template <class T>
 void run_pointwise(const Correlation<T>& c);
+// c as in weight_grad.h. gw of one output has to be contiguous, or of one input channel.
+template <class T>
+void run_pointwise_weight_grad(const Correlation<T>& c, T* gw);
 
 }  // namespace flambeau::conv

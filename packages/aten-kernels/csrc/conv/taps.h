@@ -107,4 +107,74 @@ void tap_dots(int64_t taps, const int64_t* offsets, int64_t rows, int64_t n, con
   for (; q < taps; q++) tap_dots_of<T, 1>(offsets + q, rows, n, x, x_step, g, g_step, sums + q);
 }
 
+template <class T, int V>
+FL_INLINE void tap_channel_block(int64_t taps, const int64_t* offsets, const T* x, const T* w, int64_t w_step, const T* bias,
+                                 bool relu, T* out, Head<T> head) {
+  constexpr int W = kLanes<T>;
+  Vec<T> sum[V] = {};
+#pragma GCC unroll 4
+  for (int v = 0; v < V; v++) {
+    if (bias != nullptr) sum[v] = v == V - 1 ? load(bias + v * W, head) : load(bias + v * W);
+  }
+  for (int64_t t = 0; t < taps; t++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) {
+      const T *wp = w + t * w_step + v * W, *xp = x + offsets[t] + v * W;
+      sum[v] = v == V - 1 ? fma(load(wp, head), load(xp, head), sum[v]) : fma(load(wp), load(xp), sum[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < V; v++) {
+    const Vec<T> y = relu ? (sum[v] < T(0) ? Vec<T>{} : sum[v]) : sum[v];
+    v == V - 1 ? store(out + v * W, y, head) : store(out + v * W, y);
+  }
+}
+
+template <class T>
+void tap_channels(int64_t taps, const int64_t* offsets, int64_t channels, const T* x, const T* w, int64_t w_step,
+                  const T* bias, bool relu, T* out) {
+  constexpr int W = kLanes<T>;
+  int64_t c = 0;
+  const auto bias_at = [&](int64_t i) __attribute__((always_inline)) { return bias != nullptr ? bias + i : nullptr; };
+  for (; c + 4 * W <= channels; c += 4 * W) {
+    tap_channel_block<T, 4>(taps, offsets, x + c, w + c, w_step, bias_at(c), relu, out + c, Head<T>(W));
+  }
+  for (; c < channels; c += W) {
+    tap_channel_block<T, 1>(taps, offsets, x + c, w + c, w_step, bias_at(c), relu, out + c,
+                            Head<T>(smaller<int64_t>(W, channels - c)));
+  }
+}
+
+template <class T, int C>
+FL_INLINE void tap_channels_grad_of(const int64_t* offsets, int64_t pixels, const T* x, int64_t x_step, const T* g,
+                                    int64_t g_step, T* sums, int64_t step, Head<T> head) {
+  Vec<T> sum[C] = {};
+  for (int64_t p = 0; p < pixels; p++, x += x_step, g += g_step) {
+    const Vec<T> gv = load(g, head);
+#pragma GCC unroll 8
+    for (int q = 0; q < C; q++) sum[q] = fma(gv, load(x + offsets[q], head), sum[q]);
+  }
+#pragma GCC unroll 8
+  for (int q = 0; q < C; q++) store(sums + q * step, sum[q] + load(sums + q * step, head), head);
+}
+
+template <class T>
+void tap_channels_grad(int64_t taps, const int64_t* offsets, int64_t pixels, int64_t channels, const T* x, int64_t x_step,
+                       const T* g, int64_t g_step, T* sums, int64_t step) {
+  constexpr int W = kLanes<T>;
+  for (int64_t c = 0; c < channels; c += W) {
+    const Head<T> head(smaller<int64_t>(W, channels - c));
+    int64_t q = 0;
+    for (; q + 5 <= taps; q += 5) {
+      tap_channels_grad_of<T, 5>(offsets + q, pixels, x + c, x_step, g + c, g_step, sums + q * step + c, step, head);
+    }
+    for (; q + 2 <= taps; q += 2) {
+      tap_channels_grad_of<T, 2>(offsets + q, pixels, x + c, x_step, g + c, g_step, sums + q * step + c, step, head);
+    }
+    for (; q < taps; q++) {
+      tap_channels_grad_of<T, 1>(offsets + q, pixels, x + c, x_step, g + c, g_step, sums + q * step + c, step, head);
+    }
+  }
+}
+
 }  // namespace flambeau::gemm::FL_ISA
