@@ -31,6 +31,18 @@ def test_tensor_dataset_gives_rows():
         data.TensorDataset(flambeau.zeros(2), flambeau.zeros(3))
 
 
+def test_shared_list_gives_what_was_put_in():
+    items = [{"a": [1, 2]}, "text", None, (3, b"x")]
+    shared = data.SharedList(items)
+    assert [shared[i] for i in range(len(shared))] == items
+    assert shared[-1] == items[-1]
+    assert shared[0] is not shared[0]
+    for i in (4, -5):
+        with pytest.raises(IndexError, match=f"{i} is out of range for 4"):
+            shared[i]
+    assert len(data.SharedList([])) == 0
+
+
 def test_stack_dataset_gives_tuples_or_dicts():
     assert data.StackDataset([1, 2], "ab")[1] == (2, "b")
     named = data.StackDataset(n=[1, 2], c="ab")

@@ -1,13 +1,14 @@
 """Datasets, samplers, and the loader that makes batches of them."""
 
 from flambeau.utils.data._utils.collate import default_collate, default_convert
-from flambeau.utils.data._utils.worker import WorkerInfo, get_worker_info
+from flambeau.utils.data._utils.worker_info import WorkerInfo, get_worker_info
 from flambeau.utils.data.dataloader import DataLoader, _DatasetKind
 from flambeau.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
+    SharedList,
     StackDataset,
     Subset,
     TensorDataset,
@@ -34,6 +35,7 @@ __all__ = [
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "SharedList",
     "StackDataset",
     "Subset",
     "SubsetRandomSampler",

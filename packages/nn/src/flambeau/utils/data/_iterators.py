@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from flambeau.utils.data._faults import ExceptionWrapper
 from flambeau.utils.data._utils.fetch import IterableFetcher, MapFetcher
-from flambeau.utils.data._utils.worker import ENDED
-from flambeau.utils.data._workers import Workers
 from flambeau.utils.data.sampler import draw_seed
 
 if TYPE_CHECKING:
@@ -79,6 +76,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
+        # Multiprocessing and sockets are loaded by those who use them.
+        from flambeau.utils.data._workers import Workers
+
         if loader.num_workers <= 0:
             raise AssertionError("num_workers must be > 0")
         if not loader.prefetch_factor or loader.prefetch_factor <= 0:
@@ -145,7 +145,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         data = self._ready.pop(task)
         del self._open[task]
         self._hand_out()
-        if isinstance(data, ExceptionWrapper):
+        if isinstance(data, self._workers.FAULT_TYPE):
             data.reraise()
         return data
 
@@ -164,7 +164,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _take(self, worker: int, kind: int, task: int, data: Any) -> None:
         """Book an answer of a worker."""
         self._load[worker] -= 1
-        if kind == ENDED:
+        if kind == self._workers.ENDED:
             # Nothing comes of this task; those asked of this worker after it get the same answer.
             self._ended[worker] = True
             del self._open[task]

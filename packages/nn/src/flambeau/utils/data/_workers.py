@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flambeau.utils.data._channel import Channel, Closed, channel_pair
-from flambeau.utils.data._faults import worker_died
-from flambeau.utils.data._utils.worker import FETCH, RESUME, RESUMED, STOP, WorkerSetup, run_worker
+from flambeau.utils.data._faults import ExceptionWrapper, worker_died
+from flambeau.utils.data._utils.worker import ENDED, FETCH, RESUME, RESUMED, STOP, WorkerSetup, run_worker
 
 if TYPE_CHECKING:
     from flambeau.utils.data.dataloader import DataLoader
@@ -31,6 +31,9 @@ class Workers:
     loader : gives dataset, collation and the way to start processes
     base_seed : int, seed of worker 0
     """
+
+    ENDED = ENDED  # the kind of answer that says that a stream has ended
+    FAULT_TYPE = ExceptionWrapper  # what stands for a batch that failed
 
     def __init__(self, loader: DataLoader[Any], base_seed: int) -> None:
         context = loader.multiprocessing_context

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import multiprocessing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
@@ -15,7 +14,7 @@ from flambeau.utils.data._iterators import (
     _SingleProcessDataLoaderIter,
 )
 from flambeau.utils.data._utils.collate import default_collate, default_convert
-from flambeau.utils.data._utils.worker import get_worker_info
+from flambeau.utils.data._utils.worker_info import get_worker_info
 from flambeau.utils.data.dataset import Dataset, IterableDataset
 from flambeau.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -247,6 +246,8 @@ def _checked_context(context: Any, num_workers: int) -> Any:
             "multiprocessing_context can only be used with multi-process loading (num_workers > 0), "
             f"but got num_workers={num_workers}"
         )
+    import multiprocessing
+
     if isinstance(context, str):
         valid = multiprocessing.get_all_start_methods()
         if context not in valid:

@@ -17,6 +17,7 @@ __all__ = [
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "SharedList",
     "StackDataset",
     "Subset",
     "TensorDataset",
@@ -70,6 +71,44 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
+
+
+class SharedList(Dataset[Any]):
+    """A list of any objects, packed into one piece of memory, that worker processes share.
+
+    Objects of a plain list are copied into every worker that looks at them: counting a reference is
+    a write. Here an object is unpacked when it is asked for, a new one each time, and the memory
+    that it comes from is never written to.
+
+    Parameters
+    ----------
+    items : objects that can be pickled
+
+    Raises
+    ------
+    IndexError  if the index is out of range
+    """
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        import array
+        import pickle
+
+        parts = [pickle.dumps(item, protocol=5) for item in items]
+        self._ends = array.array("q", accumulate(map(len, parts)))
+        self._bytes = b"".join(parts)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, index: int) -> Any:
+        import pickle
+
+        n = len(self._ends)
+        if not -n <= index < n:
+            raise IndexError(f"[SharedList] index {index} is out of range for {n} items")
+        index %= n
+        start = self._ends[index - 1] if index else 0
+        return pickle.loads(memoryview(self._bytes)[start : self._ends[index]])
 
 
 class StackDataset(Dataset[Any]):

@@ -13,61 +13,11 @@ from typing import Any
 import flambeau
 from flambeau.utils.data._channel import Channel, Closed
 from flambeau.utils.data._faults import ExceptionWrapper
+from flambeau.utils.data._utils import worker_info
 from flambeau.utils.data._utils.fetch import IterableFetcher, MapFetcher
+from flambeau.utils.data._utils.worker_info import WorkerInfo, get_worker_info
 
 __all__ = ["WorkerInfo", "get_worker_info"]
-
-
-class WorkerInfo:
-    """What a dataset can know about the worker that it is in.
-
-    Attributes
-    ----------
-    id : int, 0 .. num_workers - 1
-    num_workers : int
-    seed : int, the base seed of the epoch plus `id`
-    dataset : this worker's copy
-    rng : None
-    worker_method : "multiprocessing"
-    """
-
-    # In the order of the constructor's arguments.
-    _FIELDS = ("id", "num_workers", "seed", "dataset", "rng", "worker_method")
-    __slots__ = _FIELDS
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-    rng: Any
-    worker_method: str | None
-
-    def __init__(
-        self,
-        id: int,
-        num_workers: int,
-        seed: int,
-        dataset: Any,
-        rng: Any = None,
-        worker_method: str | None = "multiprocessing",
-    ) -> None:
-        for name, value in zip(self._FIELDS, (id, num_workers, seed, dataset, rng, worker_method)):
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
-
-    def __repr__(self) -> str:
-        items = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._FIELDS)
-        return f"{type(self).__name__}({items})"
-
-
-_worker_info: WorkerInfo | None = None
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """Return this worker's `WorkerInfo`; None in the main process."""
-    return _worker_info
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +122,6 @@ def _send(channel: Channel, message: tuple[int, int, Any], where: str) -> None:
 
 def _prepare(setup: WorkerSetup) -> None:
     """Seed every generator, and let this process use one thread: there are as many as cores already."""
-    global _worker_info
     flambeau.set_num_threads(1)
     seed = setup.base_seed + setup.id
     random.seed(seed)
@@ -181,7 +130,7 @@ def _prepare(setup: WorkerSetup) -> None:
     if numpy is not None:
         entropy = [setup.id, setup.base_seed & 0xFFFFFFFF, setup.base_seed >> 32, 0]
         numpy.random.seed(numpy.random.SeedSequence(entropy).generate_state(4))
-    _worker_info = WorkerInfo(setup.id, setup.num_workers, seed, setup.dataset)
+    worker_info.set_worker_info(WorkerInfo(setup.id, setup.num_workers, seed, setup.dataset))
     if setup.worker_init_fn is not None:
         setup.worker_init_fn(setup.id)
 
