@@ -93,11 +93,20 @@ FL_VM double asinh(double x) {
   const double y = log1p(big ? a : a + s / (1.0 + sqrt(1.0 + s)));
   return copysign(big ? y + 0.69314718055994530942 : y, x);
 }
-// log1p(t + sqrt(2t + t^2)) with t = x - 1.
+// log1p(t + s) with t = x - 1 and s = sqrt(2t + t^2); what rounding took from s and the sum is added to first order.
 FL_VM double acosh(double x) {
   const double t = x - 1.0;
   const bool big = x > 0x1p60;
-  const double y = log1p(big ? x : t + sqrt(fma_(t, t, 2.0 * t)));
+  const double w = fma_(t, t, 2.0 * t);
+  const double s = sqrt(w);
+  const double u = t + s;
+#ifdef __FMA__
+  const double s_lo = s > 0.0 ? fma_(-s, s, w) * (0.5 / s) : 0.0;
+  const double lost = (t - (u - s)) + s_lo;
+  const double y = log1p(big ? x : u) + (big ? 0.0 : lost / (1.0 + u));
+#else
+  const double y = log1p(big ? x : u);
+#endif
   return x >= 1.0 ? (big ? y + 0.69314718055994530942 : y) : kNaN<double>;
 }
 FL_VM double atanh(double x) {

@@ -87,9 +87,9 @@ T ref_erfcx(T x) {
 
 // Where a division in two parts needs fused multiply-add; erfc without it is the C library's.
 #ifdef __FMA__
-inline constexpr double kTanhBar = 2, kErfcBar = 2;
+inline constexpr double kDivisionBar = 2, kErfcBar = 2;
 #else
-inline constexpr double kTanhBar = 2.5, kErfcBar = 3;
+inline constexpr double kDivisionBar = 2.5, kErfcBar = 3;
 #endif
 
 // name, reference, bar for f32, bar for f64
@@ -103,11 +103,11 @@ inline constexpr double kTanhBar = 2.5, kErfcBar = 3;
   _(log1p, std::log1p, 1.5, 2)             \
   _(sqrt, std::sqrt, 0.5, 0.5001)          \
   _(rsqrt, ref_rsqrt, 1.5, 1.5)            \
-  _(tanh, std::tanh, 1.5, kTanhBar)             \
+  _(tanh, std::tanh, 1.5, kDivisionBar)             \
   _(sinh, std::sinh, 1.5, 2)               \
   _(cosh, std::cosh, 1.5, 2)               \
   _(asinh, std::asinh, 1.5, 2)             \
-  _(acosh, std::acosh, 1.5, 2.5)            \
+  _(acosh, std::acosh, 1.5, kDivisionBar)            \
   _(atanh, std::atanh, 1.5, 2)             \
   _(sin, std::sin, 1.5, 2)                 \
   _(cos, std::cos, 1.5, 2)                 \
