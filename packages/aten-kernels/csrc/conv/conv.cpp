@@ -8,6 +8,7 @@
 #include "depthwise_last.h"
 #include "pointwise_conv.h"
 #include "shallow.h"
+#include "turned.h"
 #include "weight_grad.h"
 #include "winograd.h"
 
@@ -66,6 +67,12 @@ template <class T>
 void forward(const ConvShape& s, const T* x, const Strides& xs, const T* w, const Strides& ws, const T* bias, T* y,
              const Strides& ys, bool relu) {
   if (s.N <= 0 || s.Cout <= 0) return;
+  if (prefers_turning<T>(s, xs, ys) && !is_empty(s)) {
+    const Turned<T> tx(s.N, s.Cin, s.in), ty(s.N, s.Cout, s.out);
+    tx.read(x, xs);
+    forward(s, static_cast<const T*>(tx.data()), tx.strides(), w, ws, bias, ty.data(), ty.strides(), relu);
+    return ty.write(y, ys);
+  }
   const Correlation<T> c = forward_correlation(s, x, xs, w, ws, bias, y, ys, relu);
   if (c.num_pixels() <= 0) return;
   s.Cin <= 0 || c.num_taps() == 0 ? fill_constant(c) : run(c);
@@ -86,6 +93,12 @@ template <class T>
 void backward_input(const ConvShape& s, const T* gy, const Strides& ys, const T* w, const Strides& ws, const T* bias, T* gx,
                     const Strides& xs) {
   if (s.N <= 0 || s.Cin <= 0 || s.in[0] * s.in[1] * s.in[2] <= 0) return;
+  if (prefers_turning<T>(s, xs, ys) && !is_empty(s)) {
+    const Turned<T> tx(s.N, s.Cin, s.in), ty(s.N, s.Cout, s.out);
+    ty.read(gy, ys);
+    backward_input(s, static_cast<const T*>(ty.data()), ty.strides(), w, ws, bias, tx.data(), tx.strides());
+    return tx.write(gx, xs);
+  }
   Correlation<T> c{};
   c.N = s.N, c.C = s.Cout, c.O = s.Cin, c.groups = s.groups;
   c.x = gy, c.xs = ys, c.ys = xs;
@@ -116,6 +129,12 @@ void backward_input(const ConvShape& s, const T* gy, const Strides& ys, const T*
 template <class T>
 void backward_weight(const ConvShape& s, const T* x, const Strides& xs, const T* gy, const Strides& ys, T* gw,
                      const Strides& ws) {
+  if (prefers_turning<T>(s, xs, ys) && !is_empty(s)) {
+    const Turned<T> tx(s.N, s.Cin, s.in), ty(s.N, s.Cout, s.out);
+    tx.read(x, xs);
+    ty.read(gy, ys);
+    return backward_weight(s, static_cast<const T*>(tx.data()), tx.strides(), static_cast<const T*>(ty.data()), ty.strides(), gw, ws);
+  }
   // gy is read, not written: the same description serves both.
   Correlation<T> c = forward_correlation<T>(s, x, xs, gw, ws, nullptr, const_cast<T*>(gy), ys, false);
   if (is_empty(s)) {
