@@ -15,4 +15,10 @@ NAMES = {
     "split_with_sizes_copy": "flambeau.aten.functions:split_with_sizes_copy",
     "split": "flambeau.aten.functions:split",
     "unravel_index": "flambeau.aten.functions:unravel_index",
+    "linalg": "flambeau.linalg",
+    "special": "flambeau.special",
+    "einsum": "flambeau.aten.einsum:einsum",
+    "tensordot": "flambeau.aten.products:tensordot",
+    "chain_matmul": "flambeau.aten.products:chain_matmul",
+    "lu": "flambeau.aten.linalg:lu",
 }
