@@ -115,5 +115,24 @@ double dropout_scale(double p, std::optional<bool> train, DType dtype);
 // linear algebra
 /// Conjugate transpose of the last two dims.
 Tensor adjoint(const Tensor& t);
+Tensor cholesky_backward(const Tensor& grad, const Tensor& L, bool upper);
+std::tuple<Tensor, Tensor> cholesky_solve_backward(const Tensor& grad, const Tensor& result, const Tensor& factor, bool upper);
+Tensor cholesky_inverse_backward(const Tensor& grad, const Tensor& factor, const Tensor& inverse, bool upper);
+Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots);
+Tensor lu_solve_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool adjoint);
+std::tuple<Tensor, Tensor> linalg_solve_backward(const Tensor& grad, const Tensor& A, const Tensor& X, const Tensor& LU, const Tensor& pivots);
+std::tuple<Tensor, Tensor> solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular);
+Tensor inverse_backward(const Tensor& grad, const Tensor& inverse);
+Tensor det_backward(const Tensor& grad, const Tensor& A, const Tensor& det);
+Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_log, const Tensor& A, const Tensor& sign);
+std::tuple<Tensor, Tensor> householder_product_backward(const Tensor& grad, const Tensor& input, const Tensor& tau);
+std::tuple<Tensor, Tensor, Tensor> ormqr_backward(const Tensor& grad, const Tensor& input, const Tensor& tau, const Tensor& other, bool left, bool transpose);
+Tensor qr_backward(const Tensor& grad_q, const Tensor& grad_r, const Tensor& A, const Tensor& Q, const Tensor& R, std::string_view mode);
+Tensor svd_backward(const Tensor& grad_u, const Tensor& grad_s, const Tensor& grad_vh, const Tensor& U, const Tensor& S, const Tensor& Vh);
+Tensor eigh_backward(const Tensor& grad_values, const Tensor& grad_vectors, const Tensor& values, const Tensor& vectors);
+Tensor eig_backward(const Tensor& grad_values, const Tensor& grad_vectors, const Tensor& values, const Tensor& vectors, bool real_input);
+Tensor pinv_backward(const Tensor& grad, const Tensor& pinv, const Tensor& A);
+std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad, const Tensor& A, const Tensor& B, std::optional<double> rcond);
+Tensor matrix_exp_backward(const Tensor& grad, const Tensor& A);
 
 }  // namespace flambeau::autograd
