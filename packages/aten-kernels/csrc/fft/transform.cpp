@@ -54,61 +54,94 @@ template <class R>
 struct Stage {
   const C<R>* in;
   C<R>* out;
-  int64_t r;        // length of the inner loop
-  int64_t in_step;  // between the p inputs: r
-  int64_t out_step; // between the p outputs: l * r
-  const C<R>* w;    // p - 1 twiddles
+  int64_t l, r;     // groups of earlier stages, and elements still apart
+  const C<R>* w;    // p - 1 twiddles a group
   bool forward;
 };
 
 template <class R>
 inline C<R> turn_quarter(C<R> a, bool forward) { return forward ? C<R>(a.imag(), -a.real()) : C<R>(-a.imag(), a.real()); }
 
-template <class R>
-void stage2(const Stage<R>& s) {
-  for (int64_t k = 0; k < s.r; ++k) {
-    const C<R> a = s.in[k], b = times(s.in[k + s.in_step], s.w[0]);
-    s.out[k] = a + b;
-    s.out[k + s.out_step] = a - b;
+// `butterfly(in, in_step, twiddles, out, out_step)` for every element; `kOne` where only one is left in a group.
+template <bool kOne, class R, class F>
+inline void for_each_butterfly(const Stage<R>& s, int64_t p, F&& butterfly) {
+  const int64_t r = kOne ? 1 : s.r, out_step = s.l * r;
+  for (int64_t j = 0; j < s.l; ++j) {
+    const C<R>* in = s.in + j * p * r;
+    C<R>* out = s.out + j * r;
+    const C<R>* w = s.w + j * (p - 1);
+    for (int64_t k = 0; k < r; ++k) butterfly(in + k, r, w, out + k, out_step);
   }
 }
 
+template <class R, class F>
+inline void run_butterflies(const Stage<R>& s, int64_t p, F&& butterfly) {
+  if (s.r == 1) for_each_butterfly<true>(s, p, butterfly);
+  else for_each_butterfly<false>(s, p, butterfly);
+}
+
 template <class R>
-void stage4(const Stage<R>& s) {
-  for (int64_t k = 0; k < s.r; ++k) {
-    const C<R> a = s.in[k], b = times(s.in[k + s.in_step], s.w[0]), c = times(s.in[k + 2 * s.in_step], s.w[1]), d = times(s.in[k + 3 * s.in_step], s.w[2]);
-    const C<R> even = a + c, odd = a - c, sum = b + d, turned = turn_quarter(b - d, s.forward);
-    s.out[k] = even + sum;
-    s.out[k + s.out_step] = odd + turned;
-    s.out[k + 2 * s.out_step] = even - sum;
-    s.out[k + 3 * s.out_step] = odd - turned;
-  }
+void stage2(const Stage<R>& s) {
+  run_butterflies(s, 2, [](const C<R>* in, int64_t step, const C<R>* w, C<R>* out, int64_t out_step) {
+    const C<R> a = in[0], b = times(in[step], w[0]);
+    out[0] = a + b;
+    out[out_step] = a - b;
+  });
 }
 
 template <class R>
 void stage3(const Stage<R>& s) {
   const R half_root = static_cast<R>(0.86602540378443864676);
-  for (int64_t k = 0; k < s.r; ++k) {
-    const C<R> a = s.in[k], b = times(s.in[k + s.in_step], s.w[0]), c = times(s.in[k + 2 * s.in_step], s.w[1]);
+  run_butterflies(s, 3, [=](const C<R>* in, int64_t step, const C<R>* w, C<R>* out, int64_t out_step) {
+    const C<R> a = in[0], b = times(in[step], w[0]), c = times(in[2 * step], w[1]);
     const C<R> sum = b + c, middle = a - sum * R(0.5), turned = turn_quarter(b - c, s.forward) * half_root;
-    s.out[k] = a + sum;
-    s.out[k + s.out_step] = middle + turned;
-    s.out[k + 2 * s.out_step] = middle - turned;
-  }
+    out[0] = a + sum;
+    out[out_step] = middle + turned;
+    out[2 * out_step] = middle - turned;
+  });
+}
+
+template <class R>
+void stage4(const Stage<R>& s) {
+  run_butterflies(s, 4, [&](const C<R>* in, int64_t step, const C<R>* w, C<R>* out, int64_t out_step) {
+    const C<R> a = in[0], b = times(in[step], w[0]), c = times(in[2 * step], w[1]), d = times(in[3 * step], w[2]);
+    const C<R> even = a + c, odd = a - c, sum = b + d, turned = turn_quarter(b - d, s.forward);
+    out[0] = even + sum;
+    out[out_step] = odd + turned;
+    out[2 * out_step] = even - sum;
+    out[3 * out_step] = odd - turned;
+  });
+}
+
+template <class R>
+void stage5(const Stage<R>& s) {
+  const R c1 = static_cast<R>(0.30901699437494742410), c2 = static_cast<R>(-0.80901699437494742410);
+  const R s1 = static_cast<R>(0.95105651629515357212), s2 = static_cast<R>(0.58778525229247312917);
+  run_butterflies(s, 5, [=](const C<R>* in, int64_t step, const C<R>* w, C<R>* out, int64_t out_step) {
+    const C<R> a = in[0], b = times(in[step], w[0]), c = times(in[2 * step], w[1]), d = times(in[3 * step], w[2]), e = times(in[4 * step], w[3]);
+    const C<R> be = b + e, cd = c + d, b_e = b - e, c_d = c - d;
+    const C<R> m1 = a + be * c1 + cd * c2, m2 = a + be * c2 + cd * c1;
+    const C<R> t1 = turn_quarter(b_e * s1 + c_d * s2, s.forward), t2 = turn_quarter(b_e * s2 - c_d * s1, s.forward);
+    out[0] = a + be + cd;
+    out[out_step] = m1 + t1;
+    out[2 * out_step] = m2 + t2;
+    out[3 * out_step] = m2 - t2;
+    out[4 * out_step] = m1 - t1;
+  });
 }
 
 template <class R>
 void stage_any(const Stage<R>& s, int64_t p, const C<R>* roots) {
-  C<R> x[kLargestFactor];
-  for (int64_t k = 0; k < s.r; ++k) {
-    x[0] = s.in[k];
-    for (int64_t b = 1; b < p; ++b) x[b] = times(s.in[k + b * s.in_step], s.w[b - 1]);
+  run_butterflies(s, p, [=](const C<R>* in, int64_t step, const C<R>* w, C<R>* out, int64_t out_step) {
+    C<R> x[kLargestFactor];
+    x[0] = in[0];
+    for (int64_t b = 1; b < p; ++b) x[b] = times(in[b * step], w[b - 1]);
     for (int64_t q = 0; q < p; ++q) {
       C<R> sum = x[0];
-      for (int64_t b = 1, at = q; b < p; ++b, at = (at + q) % p) sum += times(x[b], roots[at]);
-      s.out[k + q * s.out_step] = sum;
+      for (int64_t b = 1, at = q; b < p; ++b, at = at + q >= p ? at + q - p : at + q) sum += times(x[b], roots[at]);
+      out[q * out_step] = sum;
     }
-  }
+  });
 }
 
 template <class R>
@@ -117,6 +150,7 @@ void run_stage(const Stage<R>& s, int64_t p, const C<R>* roots) {
     case 2: return stage2(s);
     case 3: return stage3(s);
     case 4: return stage4(s);
+    case 5: return stage5(s);
     default: return stage_any(s, p, roots);
   }
 }
@@ -133,8 +167,13 @@ template <class R>
 Transform<R>::Transform(int64_t n, bool forward) : n_(n), forward_(forward), factors_(small_factors(n)) {
   if (n <= 1) return;
   if (!factors_.empty()) {
-    roots_.resize(static_cast<size_t>(n));
-    for (int64_t k = 0; k < n; ++k) roots_[static_cast<size_t>(k)] = root<R>(k, n, forward);
+    int64_t l = 1;
+    for (const int64_t p : factors_) {
+      for (int64_t j = 0; j < l; ++j)
+        for (int64_t b = 1; b < p; ++b) twiddles_.push_back(root<R>(b * j, l * p, forward));
+      for (int64_t q = 0; q < p; ++q) small_roots_.push_back(root<R>(q, p, forward));
+      l *= p;
+    }
     return;
   }
   // x_j w^(j^2/2) convolved with w^(-j^2/2), where j k = (j^2 + k^2 - (j - k)^2) / 2 (Bluestein 1970).
@@ -166,17 +205,14 @@ template <class R>
 void Transform<R>::run_factors(C* line, C* scratch) const {
   C* from = line;
   C* to = scratch;
+  const C* w = twiddles_.data();
+  const C* roots = small_roots_.data();
   int64_t l = 1;
   for (const int64_t p : factors_) {
-    const int64_t r = n_ / (l * p);
-    C small_roots[kLargestFactor];
-    for (int64_t q = 0; q < p; ++q) small_roots[q] = roots_[static_cast<size_t>(q * (n_ / p))];
-    for (int64_t j = 0; j < l; ++j) {
-      C w[kLargestFactor];
-      for (int64_t b = 1; b < p; ++b) w[b - 1] = roots_[static_cast<size_t>(b * j * r)];
-      run_stage<R>({from + j * r * p, to + j * r, r, r, l * r, w, forward_}, p, small_roots);
-    }
+    run_stage<R>({from, to, l, n_ / (l * p), w, forward_}, p, roots);
     std::swap(from, to);
+    w += l * (p - 1);
+    roots += p;
     l *= p;
   }
   if (from != line) std::copy(from, from + n_, line);

@@ -15,6 +15,7 @@ NAMES = {
     "split_with_sizes_copy": "flambeau.aten.functions:split_with_sizes_copy",
     "split": "flambeau.aten.functions:split",
     "unravel_index": "flambeau.aten.functions:unravel_index",
+    "fft": "flambeau.fft",
     "linalg": "flambeau.linalg",
     "special": "flambeau.special",
     "einsum": "flambeau.aten.einsum:einsum",

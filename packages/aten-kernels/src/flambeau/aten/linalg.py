@@ -213,10 +213,10 @@ def lstsq(self: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | 
     solution = full.narrow(-2, 0, n)
     residuals = self.new_empty(0, dtype=singular.dtype)
     if m > n and driver != "gelsy" and (driver == "gels" or not bool((rank != n).any())):
-        residuals = full.narrow(-2, n, m - n).abs().square().sum(-2)
-        if self.requires_grad or b.requires_grad:  # the rows below are no differentiable function of their own
+        if flambeau.is_grad_enabled() and (self.requires_grad or b.requires_grad):
             residuals = (right - self @ solution).abs().square().sum(-2)
-        residuals = residuals.squeeze(-1) if vector and False else residuals
+        else:  # the rows below the solution are what is left over
+            residuals = full.narrow(-2, n, m - n).abs().square().sum(-2)
     if driver == "gels":
         rank = rank.new_empty(0)
     if driver in ("gels", "gelsy"):

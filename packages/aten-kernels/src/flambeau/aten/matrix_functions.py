@@ -25,6 +25,8 @@ def _real(dtype: flambeau.dtype) -> flambeau.dtype:
 
 def _tolerances(A: Tensor, atol: float | Tensor | None, rtol: float | Tensor | None) -> tuple[Tensor, Tensor]:
     """As tensors; rtol is eps * max(m, n) unless given, or 0 where only an atol above 0 is."""
+    if not (A.dtype.is_floating_point or A.dtype.is_complex):
+        raise RuntimeError(f"linalg: Expected a floating point or complex tensor as input. Got {A.dtype}")
     for name, tol in (("atol", atol), ("rtol", rtol)):
         if isinstance(tol, Tensor) and tol.dtype.is_complex:
             raise RuntimeError(f"linalg: {name} tensor of complex type is not supported.")
@@ -101,6 +103,7 @@ def cond(self: Tensor, p: float | str | None = None) -> Tensor:
         return flambeau.zeros(self.shape[:-2], dtype=_real(self.dtype))
     inverse, info = _ops.linalg_inv_ex(self)
     singular = info != 0
+    inverse = flambeau.where(singular.unsqueeze(-1).unsqueeze(-1), 0.0, inverse)  # not what an abandoned inversion left
     result = _ops.linalg_matrix_norm(self, p) * _ops.linalg_matrix_norm(inverse, p)
     return flambeau.where(singular, math.inf, result)
 
@@ -117,9 +120,7 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
     """A multiplied by itself n times; negative powers invert first."""
     _check_square("linalg.matrix_power", self)
     if n == 0:
-        return flambeau.eye(self.shape[-1], dtype=self.dtype).expand(self.shape).clone(memory_format=flambeau.contiguous_format) + 0 * self if (
-            self.requires_grad
-        ) else flambeau.eye(self.shape[-1], dtype=self.dtype).expand(self.shape).clone(memory_format=flambeau.contiguous_format)
+        return _identities(self)
     if n < 0:
         return matrix_power(_ops.linalg_inv(self), -n)
     if n == 1:
@@ -132,6 +133,11 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
         if not n:
             return result
         power = power @ power
+
+
+def _identities(like: Tensor) -> Tensor:
+    eye = flambeau.eye(like.shape[-1], dtype=like.dtype, device=like.device)
+    return eye.expand(like.shape).clone(memory_format=flambeau.contiguous_format)
 
 
 def tensorinv(self: Tensor, ind: int = 2) -> Tensor:

@@ -55,7 +55,7 @@ def _matrix_dims(op: str, A: Tensor, dim: list[int]) -> tuple[int, int]:
     return rows, columns
 
 
-def _singular_values(A: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
+def _singular_values(A: Tensor, rows: int, columns: int) -> Tensor:
     """With the two dims moved to the end, and the values in the last one."""
     return _ops.linalg_svdvals(A.movedim((rows, columns), (-2, -1)))
 
@@ -80,14 +80,18 @@ def matrix_norm(
     if ord == "fro":
         return vector_norm(A, 2, [rows, columns], keepdim)
     if ord == "nuc":
-        return _restored(_singular_values(A, rows, columns, keepdim).sum(-1), rows, columns, keepdim)
+        return _restored(_singular_values(A, rows, columns).sum(-1), rows, columns, keepdim)
     if abs(ord) == 2:
-        values = _singular_values(A, rows, columns, keepdim)
+        values = _singular_values(A, rows, columns)
+        if ord > 0 and values.shape[-1] == 0:
+            return _restored(values.sum(-1), rows, columns, keepdim)
         return _restored(values.amax(-1) if ord > 0 else values.amin(-1), rows, columns, keepdim)
     summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(A, 1, [summed], keepdim)
     if not keepdim and kept > summed:
         kept -= 1
+    if ord > 0 and sums.shape[kept] == 0:
+        return sums.sum(kept, keepdim)  # nothing to take the largest of: zeros
     return sums.amax(kept, keepdim) if ord > 0 else sums.amin(kept, keepdim)
 
 

@@ -37,7 +37,8 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: fl
     for name, number in (("beta", beta), ("alpha", alpha)):
         floating = isinstance(number, float) and not (dtype.is_floating_point or dtype.is_complex)
         if floating or (isinstance(number, complex) and not dtype.is_complex):
-            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number." if floating else f"For non-complex input tensors, argument {name} must not be a complex number.")
+            what = ("integral", "floating point") if floating else ("non-complex", "complex")
+            raise RuntimeError(f"For {what[0]} input tensors, argument {name} must not be a {what[1]} number.")
         if isinstance(number, bool) and dtype != flambeau.bool:
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     shape = (vec1.shape[0], vec2.shape[0])
@@ -58,7 +59,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     if x.dtype != y.dtype:
         raise RuntimeError(f"linalg.vecdot: Expected vectors to have the same dtype, got {x.dtype} and {y.dtype}")
     if not (x.dtype.is_floating_point or x.dtype.is_complex):
-        return (x * y).sum(dim, dtype=x.dtype)
+        raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {x.dtype}")
     x = x.conj() if x.dtype.is_complex else x
     if dim in (-1, x.dim() - 1) and x.dim() == y.dim() == 1:
         return _ops.dot(x, y)
