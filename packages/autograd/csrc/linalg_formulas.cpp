@@ -34,8 +34,7 @@ Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left,
 // tril with half the diagonal, made Hermitian.
 Tensor half_lower_symmetrised(const Tensor& t) {
   const Tensor lower = ops::tril(t, -1);
-  const Tensor both = lower + adjoint(lower);
-  return (both + diagonal_matrix(to_dtype(real_part(diagonal_of(t)), t.dtype()))) * Scalar(0.5);
+  return (lower + adjoint(lower) + diagonal_matrix(diagonal_of(t))) * Scalar(0.5);
 }
 
 Tensor plus_adjoint(const Tensor& t) { return t + adjoint(t); }

@@ -215,8 +215,7 @@ Tensor svd_backward(const Tensor& gU_full, const Tensor& gS, const Tensor& gVh_f
   const Tensor UgU = mm(adjoint(U), gU), VgV = mm(Vh, gV);
   const Tensor squares = S * S;
   const Tensor E = differences(squares);  // s_j^2 - s_i^2
-  const Tensor real_s = S;
-  Tensor middle = skew(UgU) / E * row(real_s) + column(real_s) * (skew(VgV) / E);
+  Tensor middle = skew(UgU) / E * row(S) + column(S) * (skew(VgV) / E);
   if (gS.defined()) middle = middle + diagonal_matrix(to_dtype(gS, dtype));
   // The diagonals of both skew parts are imaginary; a gauge-invariant loss has them cancel, so one half of each counts.
   if (U.is_complex()) {
@@ -225,13 +224,8 @@ Tensor svd_backward(const Tensor& gU_full, const Tensor& gS, const Tensor& gVh_f
     const Tensor off = middle - diagonal_matrix(diagonal_of(middle));
     middle = off + diagonal_matrix(gS.defined() ? diagonal + to_dtype(gS, dtype) : diagonal);
   }
-  Tensor gA;
+  Tensor gA = m >= n ? mm(U, mm(middle, Vh)) : mm(mm(U, middle), Vh);
   const Tensor inverse = to_dtype(Scalar(1.0) / S, dtype);
-  if (m >= n) {
-    gA = mm(U, mm(middle, Vh));
-  } else {
-    gA = mm(mm(U, middle), Vh);
-  }
   if (m > k && gU_full.defined()) {
     const Tensor scaled_u = gU * row(inverse);
     gA = gA + mm(scaled_u - mm(U, mm(adjoint(U), scaled_u)), Vh);
@@ -250,7 +244,7 @@ Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const 
   Tensor middle = VgV / to_dtype(differences(L), V.dtype());
   middle = middle - diagonal_matrix(diagonal_of(middle));
   if (gL.defined()) middle = middle + diagonal_matrix(to_dtype(gL, V.dtype()));
-  return mm(V, mm(middle, adjoint(V)));
+  return mm(V, mm((middle + adjoint(middle)) * Scalar(0.5), adjoint(V)));  // a Hermitian matrix moves along Hermitian ones
 }
 
 // Eigenvectors are of norm one: their own direction is projected out (Boeddeker et al. 2017, arXiv:1701.00392).
