@@ -80,8 +80,9 @@ def load_derivatives(schemas_dir: Path, records: list[Record]) -> list[Derivativ
             if name in seen:
                 raise RecordError(f"{where}: {name} has a derivative in {seen[name]} already")
             seen[name] = where
-            index = counts.get(record.schema.name, 0)
-            counts[record.schema.name] = index + 1
+            stem = record.schema.name.strip("_")  # what the node is called: `_where` and `where` count together
+            index = counts.get(stem, 0)
+            counts[stem] = index + 1
             derivatives.append(read_derivative(record, dict(row), source, index))
     return derivatives
 
