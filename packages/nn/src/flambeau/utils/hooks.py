@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 import weakref
 
 TYPE_CHECKING = False
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
     from typing import Any
 
-__all__ = ["RemovableHandle"]
+__all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
 
 class RemovableHandle:
@@ -67,3 +68,20 @@ def _weak(table: MutableMapping[int, Any]) -> Any:
     except TypeError:
         # A plain dict takes no weak references.
         return lambda: table
+
+
+def unserializable_hook(f: Any) -> Any:
+    """Mark a function as a hook that must not be pickled with a tensor."""
+    f.__flambeau_unserializable__ = True
+    return f
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn of each backward hook of `tensor` that is not marked by `unserializable_hook`."""
+    for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
+        if not hasattr(hook, "__flambeau_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized. If this is expected, you can "
+                "decorate the function with @flambeau.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=2,
+            )
