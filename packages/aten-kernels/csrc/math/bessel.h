@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include <cmath>
+
 #include "isa.h"
 
 FL_VM_BEGIN
@@ -58,5 +60,63 @@ inline float bessel_j0(float x) { return static_cast<float>(::j0(x)); }
 inline float bessel_j1(float x) { return static_cast<float>(::j1(x)); }
 inline float bessel_y0(float x) { return static_cast<float>(bessel_y0(static_cast<double>(x))); }
 inline float bessel_y1(float x) { return static_cast<float>(bessel_y1(static_cast<double>(x))); }
+
+namespace detail {
+
+// K_v(x) e^x for v = 0 or 1: infinite at 0, NaN below. From x = 30 on the asymptotic series, as for I.
+inline double scaled_bessel_k(int v, double x) {
+  if (x == 0.0) return kInf<double>;
+  if (!(x > 0.0)) return kNaN<double>;
+  if (x < 30.0) return std::cyl_bessel_k(static_cast<double>(v), x) * std::exp(x);
+  const double mu = 4.0 * v * v;
+  double term = 1.0, sum = 1.0;
+  for (int k = 1; k < 40 && std::fabs(term) > 1e-17; ++k) {
+    const double odd = 2.0 * k - 1.0;
+    term *= (mu - odd * odd) / (8.0 * k * x);
+    sum += term;
+  }
+  return sum * std::sqrt(1.57079632679489661923 / x);
+}
+
+}  // namespace detail
+
+/// Modified Bessel functions of the second kind, plain and multiplied by e^x.
+inline double scaled_modified_bessel_k0(double x) { return detail::scaled_bessel_k(0, x); }
+inline double scaled_modified_bessel_k1(double x) { return detail::scaled_bessel_k(1, x); }
+inline double modified_bessel_k0(double x) { return detail::scaled_bessel_k(0, x) * std::exp(-x); }
+inline double modified_bessel_k1(double x) { return detail::scaled_bessel_k(1, x) * std::exp(-x); }
+
+/// sin(x) / x.
+inline double spherical_bessel_j0(double x) {
+  if (std::isinf(x)) return 0.0;
+  const double z = x * x;
+  return z < 1e-4 ? 1.0 - z / 6.0 * (1.0 - z / 20.0) : std::sin(x) / x;
+}
+
+/// Airy's function Ai, through Bessel functions of order 1/3; NaN at infinities, as in torch.
+inline double airy_ai(double x) {
+  if (x != x || std::isinf(x)) return kNaN<double>;
+  constexpr double kThird = 1.0 / 3.0, kRootThree = 1.73205080756887729353;
+  if (x == 0.0) return 0.35502805388781723926;
+  const double a = std::fabs(x);
+  const double zeta = 2.0 * kThird * a * std::sqrt(a);
+  if (x > 0.0) {
+    const double k = zeta > 740.0 ? 0.0 : std::cyl_bessel_k(kThird, zeta);
+    return std::sqrt(a * kThird) * k * 0.31830988618379067154;
+  }
+  // J_-v = cos(v pi) J_v - sin(v pi) Y_v.
+  const double j = std::cyl_bessel_j(kThird, zeta), y = std::cyl_neumann(kThird, zeta);
+  return std::sqrt(a) * kThird * (1.5 * j - 0.5 * kRootThree * y);
+}
+
+#define FL_VM_FLOAT_FROM_DOUBLE(NAME) \
+  inline float NAME(float x) { return static_cast<float>(NAME(static_cast<double>(x))); }
+FL_VM_FLOAT_FROM_DOUBLE(scaled_modified_bessel_k0)
+FL_VM_FLOAT_FROM_DOUBLE(scaled_modified_bessel_k1)
+FL_VM_FLOAT_FROM_DOUBLE(modified_bessel_k0)
+FL_VM_FLOAT_FROM_DOUBLE(modified_bessel_k1)
+FL_VM_FLOAT_FROM_DOUBLE(spherical_bessel_j0)
+FL_VM_FLOAT_FROM_DOUBLE(airy_ai)
+#undef FL_VM_FLOAT_FROM_DOUBLE
 
 FL_VM_END

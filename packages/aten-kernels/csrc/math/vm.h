@@ -14,5 +14,6 @@
 #include "integer.h"
 #include "isa.h"
 #include "logadd.h"
+#include "polynomials.h"
 #include "pow.h"
 #include "trig.h"
