@@ -113,3 +113,93 @@ def special_ndtr(x):
 @scalar(dtypes="floating", promote="int_to_float")
 def special_entr(x):
     return where(x != x, x, where(x > 0, -x * fn.log(x), where(x == 0, x.like(0), -float("inf"))))
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_modified_bessel_k0(x):
+    return fn.modified_bessel_k0(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_modified_bessel_k1(x):
+    return fn.modified_bessel_k1(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_scaled_modified_bessel_k0(x):
+    return fn.scaled_modified_bessel_k0(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_scaled_modified_bessel_k1(x):
+    return fn.scaled_modified_bessel_k1(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_spherical_bessel_j0(x):
+    return fn.spherical_bessel_j0(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_airy_ai(x):
+    return fn.airy_ai(x)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_chebyshev_polynomial_t(x, n):
+    return fn.chebyshev_polynomial_t(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_chebyshev_polynomial_u(x, n):
+    return fn.chebyshev_polynomial_u(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_chebyshev_polynomial_v(x, n):
+    return fn.chebyshev_polynomial_v(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_chebyshev_polynomial_w(x, n):
+    return fn.chebyshev_polynomial_w(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_shifted_chebyshev_polynomial_t(x, n):
+    return fn.shifted_chebyshev_polynomial_t(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_shifted_chebyshev_polynomial_u(x, n):
+    return fn.shifted_chebyshev_polynomial_u(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_shifted_chebyshev_polynomial_v(x, n):
+    return fn.shifted_chebyshev_polynomial_v(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_shifted_chebyshev_polynomial_w(x, n):
+    return fn.shifted_chebyshev_polynomial_w(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_hermite_polynomial_h(x, n):
+    return fn.hermite_polynomial_h(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_hermite_polynomial_he(x, n):
+    return fn.hermite_polynomial_he(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_laguerre_polynomial_l(x, n):
+    return fn.laguerre_polynomial_l(x, n)
+
+
+@scalar(dtypes="floating", promote="int_to_float", isa="base")
+def special_legendre_polynomial_p(x, n):
+    return fn.legendre_polynomial_p(x, n)
