@@ -112,8 +112,8 @@ class TreeSpec:
         self.context = context
         self._children = children_specs
         leaf = type is None
-        self.num_nodes = 1 + sum(c.num_nodes for c in children_specs)
-        self.num_leaves = 1 if leaf else sum(c.num_leaves for c in children_specs)
+        self.num_nodes: int = 1 + sum(c.num_nodes for c in children_specs)
+        self.num_leaves: int = 1 if leaf else sum(c.num_leaves for c in children_specs)
         self.num_children = len(children_specs)
 
     @property
@@ -371,7 +371,7 @@ def tree_flatten_with_path(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[t
 def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """Return the tree of func(path, leaf, ...)."""
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
-    columns = [*zip(*pairs)] if pairs else [(), ()]
+    columns: list[Any] = [*zip(*pairs)] if pairs else [(), ()]
     columns += [spec.flatten_up_to(r) for r in rests]
     return tree_unflatten(map(func, *columns), spec)
 
