@@ -8,6 +8,7 @@
 #include "flambeau/core/operator.h"
 #include "flambeau/core/views.h"
 #include "formula.h"
+#include "nn_formulas.h"
 
 namespace flambeau::autograd {
 

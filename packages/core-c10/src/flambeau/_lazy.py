@@ -103,6 +103,17 @@ def public_names() -> list[str]:
     return [n for n in {*index(), *operators, *dir(_C)} if not n.startswith("_")]
 
 
+def _native_attribute(name: str) -> object:
+    """Attributes of `flambeau._C` that are Python."""
+    if name == "_nn":
+        _C._nn = importlib.import_module("flambeau._nn")
+        return _C._nn
+    raise AttributeError(f"module 'flambeau._C' has no attribute {name!r}")
+
+
+_C.__getattr__ = _native_attribute
+
+
 class _MissingLayer:
     """Import hook of last resort: `import flambeau.nn` without the package says what to install."""
 

@@ -1,6 +1,7 @@
 """Names that the operators bring beside their own."""
 
 NAMES = {
+    "cdist": "flambeau.aten.distances:cdist_by_name",
     "unique": "flambeau.aten.sort:unique",
     "unique_consecutive": "flambeau.aten.sort:unique_consecutive",
     "atleast_1d": "flambeau.aten.functions:atleast_1d",

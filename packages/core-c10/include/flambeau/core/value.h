@@ -114,6 +114,7 @@ FL_API void release_result(Value& v);
 // --- reading arguments as C++ types ---------------------------------------------------------------------------------
 
 template <class T> struct Arg;
+template <> struct Arg<const Value&> { static const Value& get(const Value& v) { return v; } };
 template <> struct Arg<const Tensor&> { static const Tensor& get(const Value& v) { return v.as_tensor(); } };
 template <> struct Arg<int64_t> { static int64_t get(const Value& v) { return v.i; } };
 template <> struct Arg<double> { static double get(const Value& v) { return v.tag == Tag::Double ? v.d : static_cast<double>(v.i); } };
