@@ -30,22 +30,22 @@ def digamma(x):
     return fn.digamma(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def i0(x):
     return fn.bessel_i0(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def special_i0e(x):
     return fn.bessel_i0e(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def special_i1(x):
     return fn.bessel_i1(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float")
 def special_i1e(x):
     return fn.bessel_i1e(x)
 

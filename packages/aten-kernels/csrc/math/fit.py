@@ -122,6 +122,20 @@ def log_fit(degree: int, kind: type) -> tuple[list, float]:
     )
 
 
+def i0e(x: mp.mpf) -> mp.mpf:
+    return mp.besseli(0, x) * mp.exp(-x)
+
+
+def i1e(x: mp.mpf) -> mp.mpf:
+    return mp.besseli(1, x) * mp.exp(-x)
+
+
+def far(f: Fn, t: mp.mpf) -> mp.mpf:
+    """sqrt(x) f(x) at x = 16 / (t + 1)."""
+    x = 16 / (t + 1)
+    return f(x) * mp.sqrt(x)
+
+
 FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
     # (e^r - 1 - r) / r^2 on |r| <= log(2)/2, error relative to e^r
     "exp_f": (
@@ -429,6 +443,52 @@ FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
             True,
         ),
         "f",
+    ),
+    # I0(x) e^-x and I1(x) e^-x / x on [0, 8] over x/4 - 1; from 8 on times sqrt(x), over 16/x - 1
+    "i0e_near_mid": (
+        lambda: fit(
+            i0e, lambda x: 1 / i0e(x), 1e-6, 8, 20, D, lambda x: x / 4 - 1, 300
+        ),
+        "",
+    ),
+    "i1e_near_mid": (
+        lambda: fit(
+            lambda x: i1e(x) / x,
+            lambda x: x / i1e(x),
+            1e-6,
+            8,
+            20,
+            D,
+            lambda x: x / 4 - 1,
+            300,
+        ),
+        "",
+    ),
+    "i0e_far_mid": (
+        lambda: fit(
+            lambda t: far(i0e, t),
+            lambda t: 1 / far(i0e, t),
+            -0.9999,
+            1,
+            8,
+            D,
+            lambda t: t,
+            300,
+        ),
+        "",
+    ),
+    "i1e_far_mid": (
+        lambda: fit(
+            lambda t: far(i1e, t),
+            lambda t: 1 / far(i1e, t),
+            -0.9999,
+            1,
+            8,
+            D,
+            lambda t: t,
+            300,
+        ),
+        "",
     ),
     "erf_f": (
         lambda: fit(
