@@ -182,6 +182,16 @@ def raise_picky(i):
     raise Picky(1, 2)
 
 
+def stop(i):
+    raise StopIteration
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_dataset_that_raises_stop_iteration_does_not_end_the_pass_quietly(workers):
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        list(DataLoader(Calls(stop), 1, num_workers=workers))
+
+
 def test_an_exception_that_cannot_be_made_again_is_named():
     with pytest.raises(RuntimeError, match="Caught Picky in DataLoader worker process 0"):
         list(DataLoader(Calls(raise_picky), 1, num_workers=1))

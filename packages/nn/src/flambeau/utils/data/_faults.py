@@ -49,7 +49,8 @@ class ExceptionWrapper:
     def reraise(self) -> NoReturn:
         """Raise an exception of the same type whose message holds the traceback."""
         message = f"Caught {self.name} {self.where}.\nOriginal {self.exc_msg}"
-        if self.exc_type is None:
+        # StopIteration would end the pass as if there were no more samples.
+        if self.exc_type is None or issubclass(self.exc_type, StopIteration):
             raise RuntimeError(message)
         if self.exc_type is KeyError:
             raise KeyError(_Verbatim(message))

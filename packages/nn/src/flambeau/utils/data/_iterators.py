@@ -65,7 +65,14 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         self._fetcher = kind(loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _next_data(self) -> Any:
-        return self._fetcher.fetch(next(self._sampler_iter))
+        keys = next(self._sampler_iter)
+        if self._loader._dataset_kind:
+            return self._fetcher.fetch(keys)
+        try:
+            return self._fetcher.fetch(keys)
+        except StopIteration as error:
+            # Let through, it would end the pass as if there were no more samples.
+            raise RuntimeError(f"[DataLoader] the dataset raised StopIteration for the keys {keys}") from error
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
@@ -134,6 +141,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _next_data(self) -> Any:
         try:
             task = self._wait_for_task()
+            data = self._ready.pop(task)
+            del self._open[task]
+            self._hand_out()
         except StopIteration:
             if not self._loader.persistent_workers:
                 self._workers.shut_down()
@@ -142,9 +152,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             # A worker that died, a timeout, Ctrl-C: none of them leaves workers behind.
             self._workers.shut_down()
             raise
-        data = self._ready.pop(task)
-        del self._open[task]
-        self._hand_out()
         if isinstance(data, self._workers.FAULT_TYPE):
             data.reraise()
         return data
