@@ -9,7 +9,9 @@
 namespace flambeau::gemm {
 namespace {
 
-constexpr int64_t kConvertGrain = 32768;  // elements
+constexpr int64_t kConvertGrain = 32768;   // elements
+constexpr int64_t kStripElements = 65536;  // of a strip of B, 256 KB as f32
+constexpr int64_t kFewRows = 48;
 
 enum class Half { kBf16, kF16 };
 
@@ -100,6 +102,33 @@ struct Paired {
   }
 };
 
+// Few rows use each element of B so few times that B must not travel through memory as f32: strips of columns that fit
+// the caches are widened by the thread that uses them.
+void multiply_few_rows(Half type, const Problem<float>& p, const HalfOperand& a, const HalfOperand& b) {
+  const Widened wa(type, a);
+  const int64_t columns = round_up(std::max<int64_t>(1, kStripElements / p.K), 32);
+  parallel_for(0, (p.N + columns - 1) / columns, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t strip = begin; strip < end; strip++) {
+      const int64_t column = strip * columns, n = std::min(columns, p.N - column);
+      HalfOperand part = b;
+      part.data = b.k_is_contiguous ? b.data + column * b.ld : b.data + column;
+      part.outer = n;
+      const Widened wb(type, part);
+      Problem<float> q = p;
+      q.A = wa.copy.get();
+      q.lda = wa.ld;
+      q.B = wb.copy.get();
+      q.ldb = wb.ld;
+      q.N = n;
+      q.C = p.C + column;
+      if (q.epilogue.bias != nullptr && !q.epilogue.bias_per_row) {
+        q.epilogue.bias = static_cast<const float*>(q.epilogue.bias) + column;
+      }
+      run_problem(q);
+    }
+  });
+}
+
 // C is f32, [M, N], with beta and bias of p already f32.
 void multiply(Half type, Problem<float> p, HalfOperand a, HalfOperand b) {
   a.k = b.k = p.K;
@@ -113,6 +142,8 @@ void multiply(Half type, Problem<float> p, HalfOperand a, HalfOperand b) {
     p.K = (p.K + 1) / 2;
     p.kernels = pairs;
     run_problem(p);
+  } else if (p.M <= kFewRows && p.K > 0) {
+    multiply_few_rows(type, p, a, b);
   } else {
     const Widened wa(type, a), wb(type, b);
     p.A = wa.copy.get();
