@@ -1,8 +1,7 @@
 """Random operators: torch's streams (numbers recorded from torch 2.13), geometry, refusals."""
 
-import pytest
-
 import flambeau as fl
+import pytest
 
 
 def test_streams_are_torchs():
@@ -21,7 +20,15 @@ def test_generators_are_independent():
 
 def test_every_geometry_is_filled():
     x = fl.zeros(6, 4).T
-    for fill in (x.uniform_, x.normal_, x.exponential_, x.log_normal_, x.cauchy_, lambda: x.geometric_(0.5), x.random_):
+    for fill in (
+        x.uniform_,
+        x.normal_,
+        x.exponential_,
+        x.log_normal_,
+        x.cauchy_,
+        lambda: x.geometric_(0.5),
+        x.random_,
+    ):
         x.zero_()
         fill()
         assert (x != 0).all()
@@ -31,7 +38,10 @@ def test_dropout_scales_what_it_keeps():
     fl.manual_seed(3)
     x = fl.ones(10000)
     y = fl.dropout(x, 0.25, True)
-    assert set(y.unique().tolist()) == {0.0, pytest.approx(4 / 3)} or abs(y.mean().item() - 1) < 0.05
+    assert (
+        set(y.unique().tolist()) == {0.0, pytest.approx(4 / 3)}
+        or abs(y.mean().item() - 1) < 0.05
+    )
     assert fl.dropout(x, 0.5, False) is x
     assert fl.dropout(x, 1.0, True).sum().item() == 0
 

@@ -46,18 +46,30 @@ int64_t count_steps(const char* op, const Scalar& start, const Scalar& end, cons
   return static_cast<int64_t>(n);
 }
 
+// Floating sequences go in blocks of 32 bytes whose first element is rounded to T before the others are added to it, two blocks at a
+// time, the rest one by one: the numbers torch gives, to the last bit.
+template <class T, class A> void fill_floating(T* out, int64_t n, A start, A step) {
+  constexpr int64_t kBlock = 32 / sizeof(T);
+  const int64_t blocks = n / (2 * kBlock) * 2;
+  const auto at = [&](int64_t i) { return static_cast<T>(std::fma(step, static_cast<A>(i), start)); };
+  parallel_for(0, blocks, 1024, [&](int64_t b, int64_t e) {
+    for (int64_t k = b; k < e; ++k) {
+      const A base = static_cast<A>(at(k * kBlock));
+      for (int64_t i = 0; i < kBlock; ++i) out[k * kBlock + i] = static_cast<T>(std::fma(static_cast<A>(i), step, base));
+    }
+  });
+  for (int64_t i = blocks * kBlock; i < n; ++i) out[i] = at(i);
+}
+
 template <class T> void fill_steps(T* out, int64_t n, const Scalar& start, const Scalar& step) {
   if constexpr (std::is_integral_v<T>) {
     const uint64_t a = static_cast<uint64_t>(start.to_int()), s = static_cast<uint64_t>(step.to_int());
     parallel_for(0, n, 1 << 15, [&](int64_t b, int64_t e) { for (int64_t i = b; i < e; ++i) out[i] = static_cast<T>(a + s * static_cast<uint64_t>(i)); });
+  } else if constexpr (sizeof(T) == 2) {
+    fill_floating<T, float>(out, n, static_cast<float>(start.real()), static_cast<float>(step.real()));
   } else {
-    const double a = start.real(), s = step.real();
-    parallel_for(0, n, 1 << 15, [&](int64_t b, int64_t e) { for (int64_t i = b; i < e; ++i) out[i] = static_cast<T>(static_cast<float>(a + s * static_cast<double>(i))); });
+    fill_floating<T, double>(out, n, start.real(), step.real());
   }
-}
-template <> void fill_steps<double>(double* out, int64_t n, const Scalar& start, const Scalar& step) {
-  const double a = start.real(), s = step.real();
-  parallel_for(0, n, 1 << 15, [&](int64_t b, int64_t e) { for (int64_t i = b; i < e; ++i) out[i] = a + s * static_cast<double>(i); });
 }
 
 void fill_sequence(const Tensor& t, const Scalar& start, const Scalar& step) {
@@ -72,11 +84,12 @@ void fill_sequence(const Tensor& t, const Scalar& start, const Scalar& step) {
   }
 }
 
-Tensor sequence(const char* op, const Scalar& start, const Scalar& end, const Scalar& step, DType dtype, OptLayout layout, OptDevice device, bool closed) {
+Tensor sequence(const char* op, Scalar start, Scalar end, Scalar step, DType dtype, OptLayout layout, OptDevice device, bool closed) {
   const TensorOptions o = factory_options(dtype, layout, device);
-  if (is_integral(dtype)) {
-    // of an integer sequence torch cuts the ends to integers first when it stores int64, and counts in float otherwise
-    FL_CHECK_VALUE(step.is_integral() || static_cast<int64_t>(step.real()) != 0, "[", op, "] step must be nonzero, got ", step.real());
+  if (dtype == DType::Int64 && !closed) {  // torch cuts the ends of int64 sequences to integers first
+    for (Scalar* s : {&start, &end, &step})
+      if (s->is_floating() && std::isfinite(s->real())) *s = Scalar(s->to_int());
+    FL_CHECK_VALUE(!step.equals(0), "[", op, "] step must be nonzero, got ", step.real());
   }
   const int64_t size[1] = {count_steps(op, start, end, step, closed)};
   Tensor t = empty({size, 1}, o);
@@ -106,7 +119,7 @@ namespace {
 // From both ends to the middle, so that both ends are exact.
 template <class T, class S> void fill_space(T* out, int64_t n, S start, S end, S step) {
   parallel_for(0, n, 1 << 14, [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; ++i) out[i] = static_cast<T>(i < n / 2 ? start + step * static_cast<S>(i) : end - step * static_cast<S>(n - i - 1));
+    for (int64_t i = b; i < e; ++i) out[i] = static_cast<T>(i < n / 2 ? std::fma(step, static_cast<S>(i), start) : std::fma(-step, static_cast<S>(n - i - 1), end));
   });
 }
 
@@ -115,7 +128,7 @@ template <class T> void fill_complex_space(Complex<T>* out, int64_t n, const Sca
   const Complex<T> step{(b.re - a.re) / static_cast<T>(n - 1), (b.im - a.im) / static_cast<T>(n - 1)};
   for (int64_t i = 0; i < n; ++i) {
     const T k = static_cast<T>(i < n / 2 ? i : n - i - 1);
-    out[i] = i < n / 2 ? Complex<T>{a.re + step.re * k, a.im + step.im * k} : Complex<T>{b.re - step.re * k, b.im - step.im * k};
+    out[i] = i < n / 2 ? Complex<T>{std::fma(step.re, k, a.re), std::fma(step.im, k, a.im)} : Complex<T>{std::fma(-step.re, k, b.re), std::fma(-step.im, k, b.im)};
   }
 }
 
@@ -133,6 +146,15 @@ void fill_linear(const Tensor& t, const Scalar& start, const Scalar& end) {
     const T a = static_cast<T>(start.to_double()), b = static_cast<T>(end.to_double());
     fill_space(out, n, a, b, (b - a) / static_cast<T>(n - 1));
   };
+  const auto narrow = [&]<class T>(T* out) {  // every operation rounds, as arithmetic of the dtype does
+    const T a(static_cast<float>(start.to_double())), b(static_cast<float>(end.to_double()));
+    const T step(static_cast<float>(T(static_cast<float>(b) - static_cast<float>(a))) / static_cast<float>(n - 1));
+    for (int64_t i = 0; i < n; ++i) {
+      const bool low = i < n / 2;
+      const float moved = static_cast<float>(T(static_cast<float>(step) * static_cast<float>(low ? i : n - i - 1)));
+      out[i] = T(low ? static_cast<float>(a) + moved : static_cast<float>(b) - moved);
+    }
+  };
   switch (t.dtype()) {
     case DType::UInt8: return whole(t.data_as<uint8_t>());
     case DType::Int8: return whole(t.data_as<int8_t>());
@@ -141,14 +163,8 @@ void fill_linear(const Tensor& t, const Scalar& start, const Scalar& end) {
     case DType::Int64: return whole(t.data_as<int64_t>());
     case DType::Float32: return floating(t.data_as<float>());
     case DType::Float64: return floating(t.data_as<double>());
-    case DType::Float16: case DType::BFloat16: {
-      Tensor wide = empty(t.sizes(), {DType::Float32, {}});
-      const Tensor ends[2] = {scalar_tensor(start, {t.dtype(), {}}), scalar_tensor(end, {t.dtype(), {}})};
-      const float a = static_cast<float>(item(ends[0]).real()), b = static_cast<float>(item(ends[1]).real());
-      fill_space(wide.data_as<float>(), n, a, b, (b - a) / static_cast<float>(n - 1));
-      copy_values(t, wide);
-      return;
-    }
+    case DType::Float16: return narrow(t.data_as<Half>());
+    case DType::BFloat16: return narrow(t.data_as<BFloat16>());
     case DType::Complex64: return fill_complex_space(t.data_as<Complex<float>>(), n, start, end);
     case DType::Complex128: return fill_complex_space(t.data_as<Complex<double>>(), n, start, end);
     default: FL_CHECK_NOT_IMPLEMENTED(false, "\"linspace_cpu\" not implemented for '", dtype_name(t.dtype()), "'");

@@ -187,18 +187,9 @@ IndexPlan plan_index(const Tensor& self, TensorList indices) {
   const int64_t total = checked_numel(plan.result_sizes, "index");
   const int64_t n = checked_numel(shape, "index");
   plan.picked.assign(static_cast<size_t>(n), 0);
-  int64_t rest = 1;  // a tensor without elements accepts any index: nothing is read
-  for (const int64_t s : plan.result_sizes) rest *= s;
+  if (total == 0 && n != 0) return plan;  // nothing is read: torch does not look at the indices either
   for (size_t d = 0; d < e.indices.size(); ++d)
-    if (e.indices[d].defined()) {
-      const int64_t size = self.sizes()[static_cast<int64_t>(d)];
-      if (rest == 0 && n != 0 && size != 0) {
-        add_offsets(plan.picked, e.indices[d], shape, static_cast<int64_t>(d), size, 0);
-        continue;
-      }
-      FL_CHECK_INDEX(size != 0 || n == 0 || total == 0, "index is out of bounds for dimension with size 0");
-      if (size != 0 || n == 0) add_offsets(plan.picked, e.indices[d], shape, static_cast<int64_t>(d), size, self.strides()[static_cast<int64_t>(d)] * self.itemsize());
-    }
+    if (e.indices[d].defined()) add_offsets(plan.picked, e.indices[d], shape, static_cast<int64_t>(d), self.sizes()[static_cast<int64_t>(d)], self.strides()[static_cast<int64_t>(d)] * self.itemsize());
   if (total == 0) return plan;
   plan.after_is_block = is_block(self, after);
   plan.before = offsets_of(self, before);

@@ -24,6 +24,11 @@ DisjointFrame::DisjointFrame(const Operator& op, const Value* args, const Tensor
   }
 }
 
+Tensor copy_of_self(const Tensor& self, bool row_major) {
+  if (!row_major || self.is_contiguous()) return clone_values(self);
+  return contiguous(self);
+}
+
 void like_self_meta(const Operator&, KeySet, const Value* args, Value* results) { set_result(results, empty_like(args[0].as_tensor())); }
 void self_meta(const Operator&, KeySet, const Value* args, Value* results) { set_result(results, Tensor(args[0].as_tensor())); }
 

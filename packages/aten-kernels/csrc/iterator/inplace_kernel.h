@@ -31,10 +31,13 @@ inline constexpr Kernel run_on_self = [](const Operator& op, KeySet keys, const 
   self.storage().bump_version();
 };
 
-template <auto Fn>
+/// A copy of self: in its own layout, or row-major where torch's operator makes its result from the sizes alone.
+Tensor copy_of_self(const Tensor& self, bool row_major);
+
+template <auto Fn, bool row_major>
 inline constexpr Kernel run_on_copy = [](const Operator& op, KeySet keys, const Value* args, Value* results) {
   FL_CHECK(op.num_args <= 16, "[", op.name, "] too many arguments");
-  const Tensor copy = clone_values(args[0].as_tensor());
+  const Tensor copy = copy_of_self(args[0].as_tensor(), row_major);
   Value frame[16];
   for (int i = 1; i < op.num_args; ++i) frame[i] = args[i];
   frame[0] = Value(copy);

@@ -4,6 +4,7 @@
 
 #include "iterator/operands.h"
 #include "pointwise/convert_loops.h"
+#include "pointwise/transpose_copy.h"
 
 namespace flambeau {
 
@@ -35,6 +36,7 @@ CopyLoop same_size_loop(int64_t size) {
 }  // namespace
 
 void copy_values(const Tensor& dst, const Tensor& src) {
+  if (dst.dtype() == src.dtype() && copy_transposed(dst, src)) return;
   CopyLoop loop = dst.dtype() == src.dtype() ? same_size_loop(dst.itemsize()) : convert_loop(src.dtype(), dst.dtype());
   FL_CHECK(loop, "\"copy_\" not implemented from '", dtype_name(src.dtype()), "' to '", dtype_name(dst.dtype()), "'");
   const Tensor operands[2] = {dst, src};

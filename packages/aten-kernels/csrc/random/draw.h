@@ -9,13 +9,18 @@ namespace flambeau {
 
 inline GeneratorImpl& generator_or_default(GeneratorImpl* g) { return g ? *g : default_generator(); }
 
-/// Runs f on memory that is row-major: on the tensor itself, or on a buffer that is copied into it afterwards.
+/// The tensor seen with its dimensions in the order of their strides: torch draws numbers along memory.
+Tensor in_memory_order(const Tensor& t);
+
+/// Runs f on row-major memory: on the tensor itself, or on a buffer that is copied into it afterwards.
 template <class F> void fill_row_major(const Tensor& t, F&& f) {
   if (t.numel() == 0 || !t.storage().data) return;
   if (t.is_contiguous()) return f(t);
-  const Tensor buffer = empty(t.sizes(), t.options());
+  const Tensor ordered = in_memory_order(t);
+  if (ordered.is_contiguous()) return f(ordered);
+  const Tensor buffer = empty(ordered.sizes(), t.options());
   f(buffer);
-  copy_values(t, buffer);
+  copy_values(ordered, buffer);
 }
 
 #define FL_FLOAT_CASE(name, T, ...) case DType::name: { using scalar_t = T; __VA_ARGS__; return; }

@@ -1,8 +1,11 @@
 // uniform_, normal_ and the other distributions that fill a tensor.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "flambeau/core/views.h"
+#include "index/gather_scatter.h"
+#include "iterator/result_strides.h"
 #include "random/draw.h"
 
 namespace flambeau {
@@ -24,6 +27,19 @@ double largest(DType t) {
 }
 
 }  // namespace
+
+Tensor in_memory_order(const Tensor& t) {
+  const std::vector<int64_t> dense = ordered_strides(t.sizes(), {t.strides().vec()});
+  if (dense.empty()) return t;
+  std::vector<int64_t> order(static_cast<size_t>(t.dim())), sizes, strides;
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return dense[static_cast<size_t>(a)] > dense[static_cast<size_t>(b)]; });
+  for (const int64_t d : order) {
+    sizes.push_back(t.sizes()[d]);
+    strides.push_back(t.strides()[d]);
+  }
+  return with_geometry(t, sizes, strides, t.storage_offset());
+}
 
 void draw_uniform(const Tensor& t, double from, double to, GeneratorImpl* g) {
   if (t.is_complex()) return draw_uniform(view_as_real(t), from, to, g);
@@ -104,7 +120,10 @@ const Tensor& random_from_(const Tensor& self, int64_t from, std::optional<int64
   } else if (from != INT64_MIN) {
     const int64_t top = is_floating(self.dtype()) ? mantissa_limit(self.dtype()) : range_of(self.dtype()).high;
     FL_CHECK(from <= top, "from is out of bounds for ", dtype_name(self.dtype()), ": ", from);
-    draw_integers(self, from, top == INT64_MAX ? INT64_MAX : top + 1, g);
+    if (top < INT64_MAX) draw_integers(self, from, top + 1, g);
+    else fill_row_major(self, [&](const Tensor& x) {  // the end is 2^63, one past int64: the difference is taken modulo 2^64
+      FL_DISPATCH_ALL(x.dtype(), "random_", random::random_from_to(generator_or_default(g), x.data_as<scalar_t>(), x.numel(), from, INT64_MIN));
+    });
   } else {
     fill_row_major(self, [&](const Tensor& x) { FL_DISPATCH_ALL(x.dtype(), "random_", random::random_full_range(generator_or_default(g), x.data_as<scalar_t>(), x.numel())); });
   }
@@ -173,7 +192,13 @@ void check_probabilities(const Tensor& p) {
 
 const Tensor& bernoulli_tensor_(const Tensor& self, const Tensor& p_, GeneratorImpl* g) {
   check_target(self, "bernoulli_");
-  const Tensor p = contiguous(expand(p_, self.sizes()));
+  const std::vector<int64_t> dense = ordered_strides(self.sizes(), {self.strides().vec()});  // p in the order in which self is filled
+  Tensor p = contiguous(expand(p_, self.sizes()));
+  if (!dense.empty()) {
+    const Tensor ordered = empty_strided(self.sizes(), dense, p.options());
+    copy_values(ordered, p);
+    p = in_memory_order(ordered);
+  }
   check_probabilities(p);
   fill_row_major(self, [&](const Tensor& x) { FL_DISPATCH_ALL(x.dtype(), "bernoulli_", bernoulli_into<scalar_t>(x, p, g)); });
   return self;

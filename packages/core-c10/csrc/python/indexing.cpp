@@ -30,8 +30,17 @@ bool is_index_sequence(PyObject* o) { return PyList_Check(o) || (PyTuple_Check(o
 
 // A list stands for a tuple of indices when it holds slices, Ellipsis, None, sequences or tensors (NumPy's old rule, which torch keeps
 // for short lists); otherwise it is an integer array.
+bool stands_for_tuple(PyObject* index) {
+  if (PyTuple_Check(index)) return true;
+  if (!PyList_Check(index) || PyList_GET_SIZE(index) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
+    PyObject* o = PyList_GET_ITEM(index, i);
+    if (is_tensor(o) || PySequence_Check(o) || PySlice_Check(o) || o == Py_Ellipsis || o == Py_None) return true;
+  }
+  return false;
+}
 std::vector<PyObject*> unpack(PyObject* index) {
-  if (PyTuple_Check(index)) return {PySequence_Fast_ITEMS(index), PySequence_Fast_ITEMS(index) + PyTuple_GET_SIZE(index)};
+  if (stands_for_tuple(index)) return {PySequence_Fast_ITEMS(index), PySequence_Fast_ITEMS(index) + PySequence_Fast_GET_SIZE(index)};
   return {index};
 }
 
@@ -96,15 +105,12 @@ Parsed parse_index(const Tensor& self, PyObject* index) {
   p.view = self;
   const std::vector<PyObject*> items = unpack(index);
   int64_t used = 0;
-  int ellipses = 0;
-  for (PyObject* o : items) {
-    used += consumed(o);
-    ellipses += o == Py_Ellipsis;
-  }
-  FL_CHECK_INDEX(ellipses <= 1, "an index can only have a single ellipsis ('...')");
+  for (PyObject* o : items) used += consumed(o);
   FL_CHECK_INDEX(used <= self.dim(), "too many indices for tensor of dimension ", self.dim());
   int64_t dim = 0;
   for (PyObject* o : items) {
+    // a second ellipsis skips as many dims as the first: torch takes one where nothing follows it
+    FL_CHECK_INDEX(dim < p.view.dim() || (dim == p.view.dim() && consumed(o) == 0) || o == Py_Ellipsis, "too many indices for tensor of dimension ", self.dim());
     if (is_plain_int(o)) {
       const int64_t i = to_index(o), n = p.view.sizes()[dim];
       FL_CHECK_INDEX(i >= -n && i < n, "index ", i, " is out of bounds for dimension ", dim, " with size ", n);
@@ -116,7 +122,7 @@ Parsed parse_index(const Tensor& self, PyObject* index) {
       if (start.value_or(0) != 0 || stop || step.value_or(1) != 1) p.view = call<Tensor>(ops().slice, p.view, dim, start, stop, step.value_or(1));
       ++dim;
     } else if (o == Py_Ellipsis) {
-      dim += self.dim() - used;
+      dim = std::min(dim + self.dim() - used, p.view.dim());
     } else if (o == Py_None) {
       p.view = call<Tensor>(ops().unsqueeze, p.view, dim++);
     } else if (PyBool_Check(o)) {

@@ -22,4 +22,6 @@ class _Module(types.ModuleType):
 
 def install() -> None:
     """Make the module an attribute of `flambeau._C`."""
-    _C._nn = sys.modules["flambeau._C._nn"] = _Module("flambeau._C._nn", "Neural operators.")
+    _C._nn = sys.modules["flambeau._C._nn"] = _Module(
+        "flambeau._C._nn", "Neural operators."
+    )

@@ -20,7 +20,9 @@ def _method(function: Callable) -> Callable:
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         if type(self) is not Tensor and _C._has_torch_function_unary(self):
-            return type(self).__torch_function__(method, (type(self),), (self, *args), kwargs)
+            return type(self).__torch_function__(
+                method, (type(self),), (self, *args), kwargs
+            )
         return function(self, *args, **kwargs)
 
     method.__name__ = name
@@ -48,17 +50,27 @@ def numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
     if force:
         self = self.detach().cpu()
     elif self.requires_grad:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     if self.device.type != "cpu":
-        raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
     try:
-        return numpy.asarray(memoryview(self)) if not self.is_complex() else numpy.asarray(_C.Tensor.as_subclass(self, Tensor))
+        return (
+            numpy.asarray(memoryview(self))
+            if not self.is_complex()
+            else numpy.asarray(_C.Tensor.as_subclass(self, Tensor))
+        )
     except BufferError:
         raise TypeError(f"Got unsupported ScalarType {self.dtype}") from None
 
 
 @_method
-def __array__(self: Tensor, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
+def __array__(
+    self: Tensor, dtype: object = None, copy: bool | None = None
+) -> numpy.ndarray:
     """What numpy.asarray asks for."""
     array = self.numpy()
     if dtype is not None:
@@ -67,7 +79,12 @@ def __array__(self: Tensor, dtype: object = None, copy: bool | None = None) -> n
 
 
 @_method
-def __array_wrap__(self: Tensor, array: numpy.ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
+def __array_wrap__(
+    self: Tensor,
+    array: numpy.ndarray,
+    context: object = None,
+    return_scalar: bool = False,
+) -> Tensor:
     """Results of NumPy functions on tensors become tensors."""
     if array.dtype == bool:
         array = array.astype("uint8")
@@ -130,27 +147,56 @@ def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
         raise RuntimeError("cannot resize variables that require grad")
     self._resize(tuple(int(s) for s in shape))
     if memory_format in (_C.channels_last, _C.channels_last_3d):
-        like = _C._op_function("aten", "empty", None, False)(tuple(self.shape), dtype=self.dtype, device=self.device, memory_format=memory_format)
-        self._set_storage(self.untyped_storage(), self.storage_offset(), tuple(like.shape), like.stride())
+        like = _C._op_function("aten", "empty", None, False)(
+            tuple(self.shape),
+            dtype=self.dtype,
+            device=self.device,
+            memory_format=memory_format,
+        )
+        self._set_storage(
+            self.untyped_storage(),
+            self.storage_offset(),
+            tuple(like.shape),
+            like.stride(),
+        )
     return self
 
 
 @_method
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+def resize_as_(
+    self: Tensor, the_template: Tensor, *, memory_format: object = None
+) -> Tensor:
     """resize_ to the sizes of another tensor."""
     return self.resize_(tuple(the_template.shape), memory_format=memory_format)
 
 
 @_method
-def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+def set_(
+    self: Tensor,
+    source: Any = None,
+    storage_offset: int = 0,
+    size: Any = None,
+    stride: Any = None,
+) -> Tensor:
     """View the memory of another tensor, or of a storage with the given geometry."""
     if source is None:
         source = _C.UntypedStorage(0)
     if isinstance(source, Tensor) and size is None:
         if source.dtype is not self.dtype:
-            raise RuntimeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
-        return self._set_storage(source.untyped_storage(), source.storage_offset(), tuple(source.shape), source.stride())
-    storage = source.untyped_storage() if isinstance(source, Tensor) else getattr(source, "_untyped_storage", source)
+            raise RuntimeError(
+                f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}"
+            )
+        return self._set_storage(
+            source.untyped_storage(),
+            source.storage_offset(),
+            tuple(source.shape),
+            source.stride(),
+        )
+    storage = (
+        source.untyped_storage()
+        if isinstance(source, Tensor)
+        else getattr(source, "_untyped_storage", source)
+    )
     if size is None:
         size = (storage.nbytes() // self.element_size(),)
     if stride is None:
@@ -168,10 +214,16 @@ def _view_in_place(name: str) -> None:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if self.requires_grad and _C.is_grad_enabled():
             if self.is_leaf:
-                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-            raise NotImplementedError(f"[{name}] changing the geometry of a tensor with history in place is not supported; use x = x.{view}(...)")
+                raise RuntimeError(
+                    "a leaf Variable that requires grad is being used in an in-place operation."
+                )
+            raise NotImplementedError(
+                f"[{name}] changing the geometry of a tensor with history in place is not supported; use x = x.{view}(...)"
+            )
         new = getattr(self.detach(), view)(*args, **kwargs)
-        return self._set_storage(self.untyped_storage(), new.storage_offset(), tuple(new.shape), new.stride())
+        return self._set_storage(
+            self.untyped_storage(), new.storage_offset(), tuple(new.shape), new.stride()
+        )
 
     method.__name__ = name
     method.__doc__ = f"{view}() that changes the tensor itself."
@@ -183,9 +235,16 @@ for _name in ("t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdi
 
 
 @_method
-def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+def as_strided_(
+    self: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
     """as_strided() that changes the tensor itself."""
-    return self._set_storage(self.untyped_storage(), self.storage_offset() if storage_offset is None else storage_offset, tuple(size), tuple(stride))
+    return self._set_storage(
+        self.untyped_storage(),
+        self.storage_offset() if storage_offset is None else storage_offset,
+        tuple(size),
+        tuple(stride),
+    )
 
 
 # --- types and devices ----------------------------------------------------------------------------------------------------
@@ -198,7 +257,9 @@ _LEGACY = {
 
 
 @_method
-def tensor_type(self: Tensor, dtype: object = None, non_blocking: bool = False, **_: object) -> object:
+def tensor_type(
+    self: Tensor, dtype: object = None, non_blocking: bool = False, **_: object
+) -> object:
     """The name of the legacy tensor class, or a conversion to a dtype or to such a class."""
     if dtype is None:
         name = str(self.dtype).removeprefix("torch.")
@@ -210,7 +271,11 @@ def tensor_type(self: Tensor, dtype: object = None, non_blocking: bool = False, 
         if wanted.removeprefix("torch.").removeprefix("flambeau.") == f"{legacy}Tensor":
             return self.to(getattr(_C, name))
     if dtype in (float, int, bool, complex):
-        return self.to({float: _C.float64, int: _C.int64, bool: _C.bool, complex: _C.complex128}[dtype])
+        return self.to(
+            {float: _C.float64, int: _C.int64, bool: _C.bool, complex: _C.complex128}[
+                dtype
+            ]
+        )
     raise ValueError(f"invalid type: {wanted!r}")
 
 
@@ -221,9 +286,16 @@ def get_device(self: Tensor) -> int:
 
 
 @_method
-def cuda(self: Tensor, device: object = None, non_blocking: bool = False, memory_format: object = None) -> Tensor:
+def cuda(
+    self: Tensor,
+    device: object = None,
+    non_blocking: bool = False,
+    memory_format: object = None,
+) -> Tensor:
     """A copy on a GPU: raises where there is none."""
-    raise RuntimeError("[cuda] this build has no CUDA backend; tensors live on 'cpu' or 'meta'")
+    raise RuntimeError(
+        "[cuda] this build has no CUDA backend; tensors live on 'cpu' or 'meta'"
+    )
 
 
 @_method
@@ -260,9 +332,23 @@ def dim_order(self: Tensor, *, ambiguity_check: object = False) -> tuple[int, ..
 
 
 @_method
-def new_tensor(self: Tensor, data: object, *, dtype: object = None, device: object = None, requires_grad: bool = False, layout: object = None, pin_memory: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor,
+    data: object,
+    *,
+    dtype: object = None,
+    device: object = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """tensor(data) with the dtype and device of self."""
-    return _C.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return _C.tensor(
+        data,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
 
 
 @_method
@@ -286,7 +372,9 @@ def storage(self: Tensor) -> object:
     """The storage as elements of the tensor's dtype (legacy; see untyped_storage)."""
     from flambeau.storage import TypedStorage
 
-    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
+    return TypedStorage(
+        wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True
+    )
 
 
 @_method
@@ -339,7 +427,11 @@ def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tens
     if wrap and self.dim() == 2 and height > width + 1:
         row = width + 1
         while row < height:
-            self[row:].as_strided((min(height - row, width),), (step,), self.storage_offset() + row * self.stride(0)).fill_(fill_value)
+            self[row:].as_strided(
+                (min(height - row, width),),
+                (step,),
+                self.storage_offset() + row * self.stride(0),
+            ).fill_(fill_value)
             row += width + 1
     return self
 

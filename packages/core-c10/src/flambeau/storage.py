@@ -16,22 +16,37 @@ class TypedStorage:
 
     __slots__ = ("_untyped_storage", "dtype")
 
-    def __init__(self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: _C.dtype | None = None, device: object = None, _internal: bool = False) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: _C.dtype | None = None,
+        device: object = None,
+        _internal: bool = False,
+    ) -> None:
         self.dtype = dtype or _C.get_default_dtype()
         if wrap_storage is not None:
             if args:
-                raise RuntimeError("no positional arguments should be given when using 'wrap_storage'")
+                raise RuntimeError(
+                    "no positional arguments should be given when using 'wrap_storage'"
+                )
             self._untyped_storage = wrap_storage
         elif args and not isinstance(args[0], int):
-            self._untyped_storage = _C.tensor(list(args[0]), dtype=self.dtype).untyped_storage()
+            self._untyped_storage = _C.tensor(
+                list(args[0]), dtype=self.dtype
+            ).untyped_storage()
         else:
-            self._untyped_storage = UntypedStorage((args[0] if args else 0) * self.dtype.itemsize, device=device)
+            self._untyped_storage = UntypedStorage(
+                (args[0] if args else 0) * self.dtype.itemsize, device=device
+            )
 
     def untyped(self) -> UntypedStorage:
         return self._untyped_storage
 
     def _tensor(self) -> Tensor:
-        return _C.tensor((), dtype=self.dtype)._set_storage(self._untyped_storage, 0, (len(self),), (1,))
+        return _C.tensor((), dtype=self.dtype)._set_storage(
+            self._untyped_storage, 0, (len(self),), (1,)
+        )
 
     @property
     def device(self) -> _C.device:
@@ -65,7 +80,9 @@ class TypedStorage:
         return self._tensor().tolist()
 
     def clone(self) -> TypedStorage:
-        return TypedStorage(wrap_storage=self._tensor().clone().untyped_storage(), dtype=self.dtype)
+        return TypedStorage(
+            wrap_storage=self._tensor().clone().untyped_storage(), dtype=self.dtype
+        )
 
     def cpu(self) -> TypedStorage:
         return self
@@ -85,14 +102,20 @@ class TypedStorage:
 
     def __getitem__(self, index: int) -> Any:
         if not isinstance(index, int):
-            raise RuntimeError(f"can only index a TypedStorage with an int, got {type(index).__name__}")
+            raise RuntimeError(
+                f"can only index a TypedStorage with an int, got {type(index).__name__}"
+            )
         return self._tensor()[index].item()
 
     def __setitem__(self, index: int, value: object) -> None:
         self._tensor()[index] = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TypedStorage) and self.dtype is other.dtype and self._untyped_storage == other._untyped_storage
+        return (
+            isinstance(other, TypedStorage)
+            and self.dtype is other.dtype
+            and self._untyped_storage == other._untyped_storage
+        )
 
     def __hash__(self) -> int:
         return hash(self._untyped_storage)

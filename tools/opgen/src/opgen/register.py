@@ -191,7 +191,7 @@ def kernel_of(r: Record) -> tuple[str, str]:
     if r.pointwise:
         return "&run_pointwise", f'find_pointwise("{r.pointwise}")'
     if r.inplace_kernel:
-        return f"run_on_copy<{typed_pointer(r)}>", "nullptr"
+        return f"run_on_copy<{typed_pointer(r)}, {str('row_major' in r.tags).lower()}>", "nullptr"
     if r.shape:
         return "&run_shaped_functional", f"&k_{r.schema.identifier}"
     if r.kernel.startswith("frame:"):
