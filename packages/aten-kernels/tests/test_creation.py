@@ -45,9 +45,7 @@ def test_sequences_end_where_they_should():
     np.testing.assert_allclose(line, np.linspace(0, 1, 7))
     np.testing.assert_allclose(fl.logspace(0, 2, 3).numpy(), [1, 10, 100])
     np.testing.assert_array_equal(fl.eye(2, 3).numpy(), np.eye(2, 3))
-    np.testing.assert_array_equal(
-        fl.tril_indices(3, 4, -1).numpy(), np.array(np.tril_indices(3, -1, 4))
-    )
+    np.testing.assert_array_equal(fl.tril_indices(3, 4, -1).numpy(), np.array(np.tril_indices(3, -1, 4)))
 
 
 @pytest.mark.parametrize(
@@ -65,22 +63,14 @@ def test_refusals_are_runtime_errors(call):
 
 def test_conversions_return_self_where_nothing_changes():
     x = fl.ones(2, 2)
-    assert (
-        x.to(fl.float32) is x
-        and x.contiguous() is x
-        and x.to("cpu") is x
-        and x.float() is x
-    )
+    assert x.to(fl.float32) is x and x.contiguous() is x and x.to("cpu") is x and x.float() is x
     assert x.to(fl.float32, copy=True) is not x
     assert x.to(fl.ones(1).long()).dtype is fl.int64
     assert x.T.clone().stride() == (1, 2)
     assert x.T.contiguous().stride() == (2, 1)
     image = fl.ones(2, 3, 4, 5)
     assert image.contiguous(memory_format=fl.channels_last).stride() == (60, 1, 15, 3)
-    assert (
-        x.type() == "torch.FloatTensor"
-        and x.type("torch.DoubleTensor").dtype is fl.float64
-    )
+    assert x.type() == "torch.FloatTensor" and x.type("torch.DoubleTensor").dtype is fl.float64
 
 
 def test_numpy_shares_memory():
@@ -110,11 +100,7 @@ def test_dlpack_both_ways():
 def test_geometry_in_place():
     x = fl.arange(6)
     assert x.resize_(2, 3).shape == (2, 3)
-    assert (
-        x.t_().shape == (3, 2)
-        and x.unsqueeze_(0).shape == (1, 3, 2)
-        and x.squeeze_(0).shape == (3, 2)
-    )
+    assert x.t_().shape == (3, 2) and x.unsqueeze_(0).shape == (1, 3, 2) and x.squeeze_(0).shape == (3, 2)
     assert x.resize_(4).tolist() == [0, 1, 2, 3]
     assert f"{fl.tensor(1.5):.3f}" == "1.500"
     y = fl.ones(5)

@@ -15,20 +15,14 @@ FORMS = [
 
 
 def ours(index):
-    return tuple(
-        fl.from_numpy(np.ascontiguousarray(i)) if isinstance(i, np.ndarray) else i
-        for i in index
-    )
+    return tuple(fl.from_numpy(np.ascontiguousarray(i)) if isinstance(i, np.ndarray) else i for i in index)
 
 
 @pytest.mark.parametrize("index", FORMS, ids=str)
 @pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "complex128"])
 def test_reading(index, dtype):
     if (
-        any(
-            isinstance(i, np.ndarray) and i.ndim == 2 and i.dtype == np.int64
-            for i in index
-        )
+        any(isinstance(i, np.ndarray) and i.ndim == 2 and i.dtype == np.int64 for i in index)
         and index[0] is FORMS[14][0]
     ):
         index = (np.abs(index[0]) % 2, index[1])
@@ -64,36 +58,26 @@ def test_accumulation_counts_repeats(dtype):
     want = x.copy()
     np.add.at(want, i, v)
     t, index = fl.from_numpy(x.copy()), fl.from_numpy(i)
-    np.testing.assert_array_equal(
-        t.index_put((index,), fl.from_numpy(v), accumulate=True).numpy(), want
-    )
+    np.testing.assert_array_equal(t.index_put((index,), fl.from_numpy(v), accumulate=True).numpy(), want)
     np.testing.assert_array_equal(t.index_add(0, index, fl.from_numpy(v)).numpy(), want)
     wide = index.unsqueeze(1).expand(4, 40)
-    np.testing.assert_array_equal(
-        t.scatter_add(0, wide, fl.from_numpy(v)).numpy(), want
-    )
+    np.testing.assert_array_equal(t.scatter_add(0, wide, fl.from_numpy(v)).numpy(), want)
 
 
 def test_gather_and_scatter():
     a = np.random.default_rng(1).random((4, 5))
     i = np.argsort(a, 1)
     x, index = fl.from_numpy(a), fl.from_numpy(i)
-    np.testing.assert_array_equal(
-        x.gather(1, index).numpy(), np.take_along_axis(a, i, 1)
-    )
+    np.testing.assert_array_equal(x.gather(1, index).numpy(), np.take_along_axis(a, i, 1))
     np.testing.assert_array_equal(
         fl.zeros(4, 5, dtype=fl.float64).scatter(1, index, x.gather(1, index)).numpy(),
         a,
     )
-    np.testing.assert_array_equal(
-        fl.take_along_dim(x, fl.tensor([[1]]), 1).numpy(), a[:, 1:2]
-    )
+    np.testing.assert_array_equal(fl.take_along_dim(x, fl.tensor([[1]]), 1).numpy(), a[:, 1:2])
     assert fl.zeros(3).scatter_reduce(
         0, fl.tensor([0, 0, 2]), fl.tensor([1.0, 3, 5]), "mean", include_self=False
     ).tolist() == [2, 0, 5]
-    assert fl.ones(3).index_reduce(
-        0, fl.tensor([1, 1]), fl.tensor([2.0, 4]), "prod"
-    ).tolist() == [1, 8, 1]
+    assert fl.ones(3).index_reduce(0, fl.tensor([1, 1]), fl.tensor([2.0, 4]), "prod").tolist() == [1, 8, 1]
 
 
 def test_large_results_do_not_depend_on_threads():
@@ -125,9 +109,7 @@ def test_masks_and_searches():
     np.testing.assert_array_equal(x.nonzero().numpy(), np.argwhere(a))
     assert x.masked_select(x > 0).tolist() == [3, 2]
     assert x.masked_fill(x == 0, 9).tolist() == [[3, 9, -1], [9, 2, 9]]
-    assert x.masked_scatter(
-        x == 0, fl.tensor([1.0, 2, 3], dtype=fl.float64)
-    ).tolist() == [[3, 1, -1], [2, 2, 3]]
+    assert x.masked_scatter(x == 0, fl.tensor([1.0, 2, 3], dtype=fl.float64)).tolist() == [[3, 1, -1], [2, 2, 3]]
     assert fl.where(x > 0, x, 0).tolist() == [[3, 0, 0], [0, 2, 0]]
     s = np.array([1.0, 2, 2, 4])
     for right, side in ((False, "left"), (True, "right")):
@@ -135,9 +117,7 @@ def test_masks_and_searches():
             fl.searchsorted(fl.from_numpy(s), x, right=right).numpy(),
             np.searchsorted(s, a, side),
         )
-    np.testing.assert_array_equal(
-        fl.bincount(fl.tensor([0, 3, 3])).numpy(), [1, 0, 0, 2]
-    )
+    np.testing.assert_array_equal(fl.bincount(fl.tensor([0, 3, 3])).numpy(), [1, 0, 0, 2])
     assert fl._C._nn.one_hot(fl.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
 
 

@@ -36,7 +36,8 @@ std::vector<Tensor> cat_backward(const Tensor& grad, const std::vector<Shape>& s
   const int64_t dim = wrap_dim(dim_, grad.dim());
   int64_t at = 0;
   for (const Shape& s : shapes) {
-    if (s.sizes().size() == 1 && s.sizes()[0] == 0 && grad.dim() != 1) {  // an empty vector among tensors of another rank
+    if (s.sizes().size() == 1 && s.sizes()[0] == 0 &&
+        grad.dim() != 1) {  // an empty vector among tensors of another rank
       out.push_back(zeros_like_options({0}, grad.options()));
       continue;
     }
@@ -104,22 +105,28 @@ std::tuple<Tensor, Tensor> product_backward(const Reduced& r) {
   const Tensor src_zero = equals(r.src, 0);
   const Tensor zeros_met = r.gathered(ops::scatter_add(r.zeros(), r.dim, r.index, r.as_number(src_zero)));
   const Tensor only_zero = ops::logical_and(src_zero, equals(zeros_met, 1));
-  const Tensor without = ops::scatter_reduce(r.self, r.dim, r.index, ops::masked_fill(r.src, only_zero, Scalar(1)), "prod", r.include_self);
+  const Tensor without = ops::scatter_reduce(r.self, r.dim, r.index, ops::masked_fill(r.src, only_zero, Scalar(1)),
+                                             "prod", r.include_self);
   const Tensor divided = r.gathered(r.grad * conj(r.result)) / conj(ops::masked_fill(r.src, src_zero, Scalar(1)));
   return {grad_self, ops::where(only_zero, r.gathered(r.grad * conj(without)), divided)};
 }
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, const std::string& reduce, bool include_self,
-                                                   const Tensor& result) {
+std::tuple<Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim,
+                                                   const Tensor& index, const Tensor& src, const std::string& reduce,
+                                                   bool include_self, const Tensor& result) {
   if (index.numel() == 0) return {grad, zeros_like_options(src.sizes(), src.options())};
   const Reduced r{grad, self, index, src, result, dim, include_self};
   std::tuple<Tensor, Tensor> out;
-  if (reduce == "sum") out = {grad, r.gathered(grad)};
-  else if (reduce == "mean") out = mean_backward(r);
-  else if (reduce == "prod") out = product_backward(r);
-  else out = extremum_backward(r);
+  if (reduce == "sum")
+    out = {grad, r.gathered(grad)};
+  else if (reduce == "mean")
+    out = mean_backward(r);
+  else if (reduce == "prod")
+    out = product_backward(r);
+  else
+    out = extremum_backward(r);
   if (!include_self) std::get<0>(out) = ops::scatter(std::get<0>(out), dim, index, Scalar(0));
   return out;
 }
@@ -136,7 +143,9 @@ double dropout_scale(double p, std::optional<bool> train, DType dtype) {
   if (p == 1) return 0.0;
   if (dtype == DType::Float64) return 1.0 / (1.0 - p);
   const float scale = 1.0f / static_cast<float>(1.0 - p);
-  return dtype == DType::Float16 ? static_cast<float>(Half(scale)) : dtype == DType::BFloat16 ? static_cast<float>(BFloat16(scale)) : scale;
+  return dtype == DType::Float16    ? static_cast<float>(Half(scale))
+         : dtype == DType::BFloat16 ? static_cast<float>(BFloat16(scale))
+                                    : scale;
 }
 
 }  // namespace flambeau::autograd

@@ -26,30 +26,37 @@ Tensor contiguous_op(const Tensor& self, MemoryFormat format) {
   return ops::clone(self, format);
 }
 
-Tensor to_copy_op(const Tensor& self, OptType dtype, OptLayout layout, OptDevice device, std::optional<bool>, bool, OptFormat format) {
+Tensor to_copy_op(const Tensor& self, OptType dtype, OptLayout layout, OptDevice device, std::optional<bool>, bool,
+                  OptFormat format) {
   const TensorOptions o = like_options(self, dtype, layout, device);
   Tensor out = empty_in_format(self, o, format.value_or(MemoryFormat::Preserve), "to");
   if (out.is_meta() || !self.numel()) return out;
-  FL_CHECK_NOT_IMPLEMENTED(self.is_cpu() && out.is_cpu(), "Cannot copy out of ", device_type_name(self.device().type), " tensor; no data!");
+  FL_CHECK_NOT_IMPLEMENTED(self.is_cpu() && out.is_cpu(), "Cannot copy out of ", device_type_name(self.device().type),
+                           " tensor; no data!");
   copy_values(out, self);
   return out;
 }
 
 namespace {
 
-bool same_device(Device a, Device b) { return a.type == b.type && (a.index == b.index || (a.type == DeviceType::CPU || a.type == DeviceType::Meta)); }
+bool same_device(Device a, Device b) {
+  return a.type == b.type && (a.index == b.index || (a.type == DeviceType::CPU || a.type == DeviceType::Meta));
+}
 
 // x itself when it is all that was asked for.
-Tensor convert_to(const Tensor& self, OptType dtype, OptLayout layout, OptDevice device, std::optional<bool> pin, bool non_blocking, bool copy, OptFormat format) {
+Tensor convert_to(const Tensor& self, OptType dtype, OptLayout layout, OptDevice device, std::optional<bool> pin,
+                  bool non_blocking, bool copy, OptFormat format) {
   const bool fits = (!dtype || *dtype == self.dtype()) && (!device || same_device(*device, self.device())) &&
-                    (!layout || *layout == Layout::Strided) && (!format || *format == MemoryFormat::Preserve || self.is_contiguous(*format));
+                    (!layout || *layout == Layout::Strided) &&
+                    (!format || *format == MemoryFormat::Preserve || self.is_contiguous(*format));
   if (fits && !copy) return self;
   return ops::_to_copy(self, dtype, layout, device, pin, non_blocking, format);
 }
 
 }  // namespace
 
-Tensor to_dtype_layout(const Tensor& self, OptType dtype, OptLayout layout, OptDevice device, std::optional<bool> pin, bool non_blocking, bool copy, OptFormat format) {
+Tensor to_dtype_layout(const Tensor& self, OptType dtype, OptLayout layout, OptDevice device, std::optional<bool> pin,
+                       bool non_blocking, bool copy, OptFormat format) {
   return convert_to(self, dtype, layout, device, pin, non_blocking, copy, format);
 }
 Tensor to_device(const Tensor& self, OptDevice device, OptType dtype, bool non_blocking, bool copy, OptFormat format) {
@@ -64,7 +71,9 @@ Tensor to_other(const Tensor& self, const Tensor& other, bool non_blocking, bool
 Tensor type_as_op(const Tensor& self, const Tensor& other) { return to_other(self, other, false, false, std::nullopt); }
 
 namespace {
-Tensor cast(const Tensor& self, DType dtype, OptFormat format) { return convert_to(self, dtype, std::nullopt, std::nullopt, std::nullopt, false, false, format); }
+Tensor cast(const Tensor& self, DType dtype, OptFormat format) {
+  return convert_to(self, dtype, std::nullopt, std::nullopt, std::nullopt, false, false, format);
+}
 }  // namespace
 
 #define FL_CAST(name, type) \
@@ -91,7 +100,8 @@ Tensor cpu_op(const Tensor& self, OptFormat format) {
 Tensor unsafe_view_op(const Tensor& self, IntList size) {
   const std::vector<int64_t> shape = infer_size(size, self.numel());
   const auto strides = view_strides(self.sizes(), self.strides(), shape);
-  FL_CHECK(strides, "[_unsafe_view] size ", size, " is not a view of sizes ", self.sizes(), " with strides ", self.strides());
+  FL_CHECK(strides, "[_unsafe_view] size ", size, " is not a view of sizes ", self.sizes(), " with strides ",
+           self.strides());
   Tensor out = alias_without_history(self);
   set_geometry(*out.impl(), shape, *strides, self.storage_offset());
   return out;

@@ -6,8 +6,10 @@ namespace flambeau {
 
 namespace {
 void check_fillable(const Tensor& self, const char* op) {
-  FL_CHECK(!has_internal_overlap(self), "[", op, "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-           "Please clone() the tensor before performing the operation.");
+  FL_CHECK(
+      !has_internal_overlap(self), "[", op,
+      "] unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
 }
 }  // namespace
 
@@ -18,7 +20,8 @@ const Tensor& fill_scalar_(const Tensor& self, const Scalar& value) {
 }
 
 const Tensor& fill_tensor_(const Tensor& self, const Tensor& value) {
-  FL_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(), " dimensions.");
+  FL_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
+           " dimensions.");
   check_fillable(self, "fill_");
   if (!self.storage().data || !value.storage().data) return self;
   copy_values(self, memory_overlap(self, value) == Overlap::None ? value : clone_values(value));

@@ -7,10 +7,13 @@
 
 namespace flambeau {
 
-/// Options of a factory; what was not said is the default dtype (or `fallback`) and the default device. Throws for layouts that are not strided.
-TensorOptions factory_options(std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, DType fallback = DType::Undefined);
+/// Options of a factory; what was not said is the default dtype (or `fallback`) and the default device. Throws for
+/// layouts that are not strided.
+TensorOptions factory_options(std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
+                              DType fallback = DType::Undefined);
 /// The same where a tensor says what was not said.
-TensorOptions like_options(const Tensor& like, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device);
+TensorOptions like_options(const Tensor& like, std::optional<DType> dtype, std::optional<Layout> layout,
+                           std::optional<Device> device);
 
 /// Strides of a dense tensor in a format. Throws RuntimeError where the rank does not fit.
 std::vector<int64_t> format_strides(IntList sizes, MemoryFormat format, const char* op);

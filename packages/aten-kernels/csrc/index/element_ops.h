@@ -13,7 +13,8 @@ enum class Combine : uint8_t { Add, Multiply, Max, Min };
 /// self[0] = combine(self[0], source[0]) for n elements with byte strides.
 using CombineLoop = void (*)(char* self, int64_t self_stride, const char* source, int64_t source_stride, int64_t n);
 /// The same where element k of self is at `self + index[k] * step`. index has a byte stride.
-using CombineIndexedLoop = void (*)(char* self, int64_t self_stride, const char* index, int64_t index_stride, int64_t step, const char* source, int64_t source_stride, int64_t n);
+using CombineIndexedLoop = void (*)(char* self, int64_t self_stride, const char* index, int64_t index_stride,
+                                    int64_t step, const char* source, int64_t source_stride, int64_t n);
 
 /// Null for dtypes that the operation does not take (order of complex numbers).
 CombineLoop combine_loop(Combine op, DType dtype);

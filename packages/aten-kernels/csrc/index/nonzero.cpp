@@ -9,7 +9,9 @@ namespace flambeau {
 namespace {
 
 // Truth of every element, row-major: a view of the mask where it is one already.
-Tensor truth(const Tensor& self) { return contiguous(self.dtype() == DType::Bool ? self : converted(self, DType::Bool)); }
+Tensor truth(const Tensor& self) {
+  return contiguous(self.dtype() == DType::Bool ? self : converted(self, DType::Bool));
+}
 
 int64_t count_true(const uint8_t* mask, int64_t n) {
   int64_t count = 0;
@@ -17,8 +19,10 @@ int64_t count_true(const uint8_t* mask, int64_t n) {
   return count;
 }
 
-// Writes the coordinates of up to `limit` true elements; coordinate d of element k goes to out[d * column + k * row_step].
-void write_coordinates(const uint8_t* mask, IntList sizes, int64_t n, int64_t* out, int64_t limit, int64_t column, int64_t row_step) {
+// Writes the coordinates of up to `limit` true elements; coordinate d of element k goes to out[d * column + k *
+// row_step].
+void write_coordinates(const uint8_t* mask, IntList sizes, int64_t n, int64_t* out, int64_t limit, int64_t column,
+                       int64_t row_step) {
   const size_t rank = sizes.size();
   int64_t written = 0;
   std::vector<int64_t> at(rank, 0);
@@ -54,7 +58,8 @@ Tensor nonzero_op(const Tensor& self) {
   const int64_t n = mask.numel(), count = n ? count_true(m, n) : 0;
   // One column a dimension, each of them contiguous: x[mask] reads columns.
   const int64_t sizes[2] = {count, self.dim()}, strides[2] = {1, std::max<int64_t>(count, 1)};
-  Tensor out = self.dim() <= 1 ? empty({sizes, 2}, {DType::Int64, self.device()}) : empty_strided({sizes, 2}, {strides, 2}, {DType::Int64, self.device()});
+  Tensor out = self.dim() <= 1 ? empty({sizes, 2}, {DType::Int64, self.device()})
+                               : empty_strided({sizes, 2}, {strides, 2}, {DType::Int64, self.device()});
   if (self.dim() == 0 || count == 0) return out;
   if (self.dim() == 1) {  // the branchless loop writes one past the last
     std::vector<int64_t> scratch(static_cast<size_t>(count) + 1);

@@ -8,12 +8,14 @@
 namespace flambeau {
 
 Tensor long_index(const Tensor& index, const char* op) {
-  FL_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, "[", op, "] expected an index of dtype int32 or int64, got ", dtype_name(index.dtype()));
+  FL_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, "[", op,
+           "] expected an index of dtype int32 or int64, got ", dtype_name(index.dtype()));
   return contiguous(index.dtype() == DType::Int64 ? index : converted(index, DType::Int64));
 }
 
 std::vector<int64_t> read_indices(const Tensor& index, const char* op, bool int32_allowed) {
-  FL_CHECK(int32_allowed || index.dtype() == DType::Int64, op, "(): Expected dtype int64 for index, got ", dtype_name(index.dtype()));
+  FL_CHECK(int32_allowed || index.dtype() == DType::Int64, op, "(): Expected dtype int64 for index, got ",
+           dtype_name(index.dtype()));
   const Tensor t = long_index(index, op);
   std::vector<int64_t> out(static_cast<size_t>(t.numel()));
   if (!out.empty()) std::memcpy(out.data(), t.data(), out.size() * sizeof(int64_t));
@@ -44,7 +46,8 @@ struct Expanded {
 void append_mask(Expanded& e, const Tensor& self, const Tensor& mask) {
   const int64_t at = static_cast<int64_t>(e.indices.size());
   if (mask.dim() == 0) {  // stands in a dim of size 1 that was made for it
-    FL_CHECK_INDEX(at < self.dim() && self.sizes()[at] == 1, "a 0-d mask needs a dimension of size 1 at ", at, ", self has sizes ", self.sizes());
+    FL_CHECK_INDEX(at < self.dim() && self.sizes()[at] == 1, "a 0-d mask needs a dimension of size 1 at ", at,
+                   ", self has sizes ", self.sizes());
     Tensor rows = nonzero_op(mask);
     const int64_t n = rows.sizes()[0];
     Tensor zeros = empty({n}, {DType::Int64, {}});
@@ -54,8 +57,8 @@ void append_mask(Expanded& e, const Tensor& self, const Tensor& mask) {
   }
   FL_CHECK_INDEX(at + mask.dim() <= self.dim(), "too many indices for tensor of dimension ", self.dim());
   for (int64_t d = 0; d < mask.dim(); ++d)
-    FL_CHECK_INDEX(mask.sizes()[d] == self.sizes()[at + d], "The shape of the mask ", mask.sizes(), " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(),
-                   " at index ", at + d);
+    FL_CHECK_INDEX(mask.sizes()[d] == self.sizes()[at + d], "The shape of the mask ", mask.sizes(), " at index ", d,
+                   " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at + d);
   const Tensor rows = nonzero_op(mask);
   for (int64_t d = 0; d < mask.dim(); ++d) {
     Tensor column = alias_without_history(rows);
@@ -72,13 +75,17 @@ Expanded expand_indices(const Tensor& self, TensorList indices) {
       e.indices.emplace_back();
       continue;
     }
-    FL_CHECK_INDEX(is_integral(t.dtype(), true) && !(is_unsigned(t.dtype()) && t.dtype() != DType::UInt8) && t.dtype() != DType::Int16 && t.dtype() != DType::Int8,
+    FL_CHECK_INDEX(is_integral(t.dtype(), true) && !(is_unsigned(t.dtype()) && t.dtype() != DType::UInt8) &&
+                       t.dtype() != DType::Int16 && t.dtype() != DType::Int8,
                    "tensors used as indices must be long, int, byte or bool tensors, got ", dtype_name(t.dtype()));
     e.any = true;
-    if (is_mask(t)) append_mask(e, self, t);
-    else e.indices.push_back(t);
+    if (is_mask(t))
+      append_mask(e, self, t);
+    else
+      e.indices.push_back(t);
   }
-  FL_CHECK_INDEX(static_cast<int64_t>(e.indices.size()) <= self.dim(), "too many indices for tensor of dimension ", self.dim(), " (got ", e.indices.size(), ")");
+  FL_CHECK_INDEX(static_cast<int64_t>(e.indices.size()) <= self.dim(), "too many indices for tensor of dimension ",
+                 self.dim(), " (got ", e.indices.size(), ")");
   return e;
 }
 
@@ -105,7 +112,8 @@ std::vector<int64_t> broadcast_index_shapes(const std::vector<Tensor>& indices) 
 }
 
 // Adds the offsets of one index tensor, broadcast to `shape`, to `picked`.
-void add_offsets(std::vector<int64_t>& picked, const Tensor& index, IntList shape, int64_t dim, int64_t size, int64_t stride_bytes) {
+void add_offsets(std::vector<int64_t>& picked, const Tensor& index, IntList shape, int64_t dim, int64_t size,
+                 int64_t stride_bytes) {
   Tensor wide = alias_without_history(index.dtype() == DType::Int64 ? index : converted(index, DType::Int64));
   std::vector<int64_t> strides(shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -137,7 +145,9 @@ std::vector<int64_t> offsets_of(const Tensor& self, const std::vector<int64_t>& 
 }
 
 // The order in memory that torch gives the result: of the strides of self, then of the index tensors.
-std::vector<int64_t> result_strides(const Tensor& self, const std::vector<Tensor>& indices, IntList shape, const std::vector<int64_t>& before, const std::vector<int64_t>& after, IntList sizes) {
+std::vector<int64_t> result_strides(const Tensor& self, const std::vector<Tensor>& indices, IntList shape,
+                                    const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+                                    IntList sizes) {
   std::vector<std::vector<int64_t>> strides(1, std::vector<int64_t>(sizes.size(), 0));
   for (size_t i = 0; i < before.size(); ++i) strides[0][i] = self.strides()[before[i]];
   for (size_t i = 0; i < after.size(); ++i) strides[0][before.size() + shape.size() + i] = self.strides()[after[i]];
@@ -189,7 +199,9 @@ IndexPlan plan_index(const Tensor& self, TensorList indices) {
   plan.picked.assign(static_cast<size_t>(n), 0);
   if (total == 0 && n != 0) return plan;  // nothing is read: torch does not look at the indices either
   for (size_t d = 0; d < e.indices.size(); ++d)
-    if (e.indices[d].defined()) add_offsets(plan.picked, e.indices[d], shape, static_cast<int64_t>(d), self.sizes()[static_cast<int64_t>(d)], self.strides()[static_cast<int64_t>(d)] * self.itemsize());
+    if (e.indices[d].defined())
+      add_offsets(plan.picked, e.indices[d], shape, static_cast<int64_t>(d), self.sizes()[static_cast<int64_t>(d)],
+                  self.strides()[static_cast<int64_t>(d)] * self.itemsize());
   if (total == 0) return plan;
   plan.after_is_block = is_block(self, after);
   plan.before = offsets_of(self, before);

@@ -3,7 +3,8 @@
 namespace flambeau {
 
 void check_writable(const Operator& op, const Tensor& self) {
-  FL_CHECK(!has_internal_overlap(self), "[", op.name, "] unsupported operation: more than one element of the written-to tensor refers to a "
+  FL_CHECK(!has_internal_overlap(self), "[", op.name,
+           "] unsupported operation: more than one element of the written-to tensor refers to a "
            "single memory location. Please clone() the tensor before performing the operation.");
 }
 
@@ -29,7 +30,11 @@ Tensor copy_of_self(const Tensor& self, bool row_major) {
   return contiguous(self);
 }
 
-void like_self_meta(const Operator&, KeySet, const Value* args, Value* results) { set_result(results, empty_like(args[0].as_tensor())); }
-void self_meta(const Operator&, KeySet, const Value* args, Value* results) { set_result(results, Tensor(args[0].as_tensor())); }
+void like_self_meta(const Operator&, KeySet, const Value* args, Value* results) {
+  set_result(results, empty_like(args[0].as_tensor()));
+}
+void self_meta(const Operator&, KeySet, const Value* args, Value* results) {
+  set_result(results, Tensor(args[0].as_tensor()));
+}
 
 }  // namespace flambeau

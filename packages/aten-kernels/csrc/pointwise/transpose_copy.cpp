@@ -13,8 +13,8 @@ constexpr int64_t kTile = 16;
 
 /// A matrix that is contiguous along its rows in dst and along its columns in src, and the dims around it.
 struct Plan {
-  int64_t rows, cols;            // rows: the dim with stride 1 in src; cols: the one with stride 1 in dst
-  int64_t dst_step, src_step;    // of dst along rows, of src along cols, in elements
+  int64_t rows, cols;          // rows: the dim with stride 1 in src; cols: the one with stride 1 in dst
+  int64_t dst_step, src_step;  // of dst along rows, of src along cols, in elements
   std::vector<int64_t> sizes, dst_strides, src_strides;  // of the other dims
 };
 
@@ -84,11 +84,20 @@ bool copy_transposed(const Tensor& dst, const Tensor& src) {
   if (dst.numel() < 4096 || !make_plan(dst, src, p)) return false;
   ReleaseInterpreter long_work(dst.numel() > 1 << 16);
   switch (dst.itemsize()) {
-    case 1: run(dst.data_as<uint8_t>(), src.data_as<uint8_t>(), p); return true;
-    case 2: run(dst.data_as<uint16_t>(), src.data_as<uint16_t>(), p); return true;
-    case 4: run(dst.data_as<uint32_t>(), src.data_as<uint32_t>(), p); return true;
-    case 8: run(dst.data_as<uint64_t>(), src.data_as<uint64_t>(), p); return true;
-    default: return false;
+    case 1:
+      run(dst.data_as<uint8_t>(), src.data_as<uint8_t>(), p);
+      return true;
+    case 2:
+      run(dst.data_as<uint16_t>(), src.data_as<uint16_t>(), p);
+      return true;
+    case 4:
+      run(dst.data_as<uint32_t>(), src.data_as<uint32_t>(), p);
+      return true;
+    case 8:
+      run(dst.data_as<uint64_t>(), src.data_as<uint64_t>(), p);
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -27,16 +27,22 @@ double poisson_large(double rate, GeneratorImpl& g) {
     const double k = std::floor((2 * a / margin + b) * u + rate + 0.43);
     if (margin >= 0.07 && v <= accept) return k;
     if (k < 0 || (margin < 0.013 && v > margin)) continue;
-    if (std::log(v) + std::log(inverse_alpha) - std::log(a / (margin * margin) + b) <= -rate + k * log_rate - std::lgamma(k + 1)) return k;
+    if (std::log(v) + std::log(inverse_alpha) - std::log(a / (margin * margin) + b) <=
+        -rate + k * log_rate - std::lgamma(k + 1))
+      return k;
   }
 }
 
-template <class T> T from_double(double v) {
-  if constexpr (sizeof(T) == 2) return T(static_cast<float>(v));
-  else return static_cast<T>(v);
+template <class T>
+T from_double(double v) {
+  if constexpr (sizeof(T) == 2)
+    return T(static_cast<float>(v));
+  else
+    return static_cast<T>(v);
 }
 
-template <class T> void draw_poisson(T* out, const T* rates, int64_t n, GeneratorImpl& g) {
+template <class T>
+void draw_poisson(T* out, const T* rates, int64_t n, GeneratorImpl& g) {
   const std::lock_guard lock(g.mutex());
   for (int64_t i = 0; i < n; ++i) {
     const double rate = static_cast<double>(rates[i]);
@@ -44,7 +50,8 @@ template <class T> void draw_poisson(T* out, const T* rates, int64_t n, Generato
   }
 }
 
-template <class T> void check_rates(const T* rates, int64_t n) {
+template <class T>
+void check_rates(const T* rates, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const double rate = static_cast<double>(rates[i]);
     FL_CHECK(rate >= 0 && std::isfinite(rate), "invalid Poisson rate, expected rate to be non-negative, got ", rate);

@@ -32,7 +32,8 @@ DType common_dtype(TensorList tensors) {
 MemoryFormat common_format(TensorList tensors) {
   for (const MemoryFormat f : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
     bool all = true;
-    for (const Tensor& t : tensors) all = all && t.dim() == (f == MemoryFormat::ChannelsLast ? 4 : 5) && !t.is_contiguous() && t.is_contiguous(f);
+    for (const Tensor& t : tensors)
+      all = all && t.dim() == (f == MemoryFormat::ChannelsLast ? 4 : 5) && !t.is_contiguous() && t.is_contiguous(f);
     if (all) return f;
   }
   return MemoryFormat::Contiguous;
@@ -52,8 +53,9 @@ TensorSpec cat_shape(TensorList tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     FL_CHECK(tensors[i].defined(), "cat(): tensor ", i, " of the list is undefined");
     FL_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
-    FL_CHECK(tensors[i].device() == tensors[0].device(), "Expected all tensors to be on the same device, but found at least two devices, ", to_string(tensors[0].device()), " and ",
-             to_string(tensors[i].device()));
+    FL_CHECK(tensors[i].device() == tensors[0].device(),
+             "Expected all tensors to be on the same device, but found at least two devices, ",
+             to_string(tensors[0].device()), " and ", to_string(tensors[i].device()));
     if (!model && !is_legacy_empty(tensors[i])) model = &tensors[i];
   }
   const DType dtype = common_dtype(tensors);
@@ -67,11 +69,14 @@ TensorSpec cat_shape(TensorList tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
     if (is_legacy_empty(t)) continue;
-    FL_CHECK(t.dim() == model->dim(), "Tensors must have same number of dimensions: got ", model->dim(), " and ", t.dim());
+    FL_CHECK(t.dim() == model->dim(), "Tensors must have same number of dimensions: got ", model->dim(), " and ",
+             t.dim());
     for (int64_t d = 0; d < t.dim(); ++d)
-      FL_CHECK(d == dim || t.sizes()[d] == model->sizes()[d], "Sizes of tensors must match except in dimension ", dim, ". Expected size ", model->sizes()[d], " but got size ", t.sizes()[d],
-               " for tensor number ", i, " in the list.");
-    FL_CHECK(!__builtin_add_overflow(sizes[static_cast<size_t>(dim)], t.sizes()[dim], &sizes[static_cast<size_t>(dim)]), "[cat] the sizes of dimension ", dim, " overflow");
+      FL_CHECK(d == dim || t.sizes()[d] == model->sizes()[d], "Sizes of tensors must match except in dimension ", dim,
+               ". Expected size ", model->sizes()[d], " but got size ", t.sizes()[d], " for tensor number ", i,
+               " in the list.");
+    FL_CHECK(!__builtin_add_overflow(sizes[static_cast<size_t>(dim)], t.sizes()[dim], &sizes[static_cast<size_t>(dim)]),
+             "[cat] the sizes of dimension ", dim, " overflow");
   }
   const MemoryFormat format = common_format(tensors);
   if (format == MemoryFormat::Contiguous) return {sizes, dtype, {}};
@@ -116,7 +121,8 @@ void cat_cpu(TensorList tensors, int64_t dim, const Tensor& out) {
   for (const Tensor& t : tensors) {
     const int64_t bytes = t.numel() * t.itemsize();
     const char* from = static_cast<const char*>(t.data());
-    parallel_for(0, bytes, 1 << 18, [&](int64_t b, int64_t e) { std::memcpy(at + b, from + b, static_cast<size_t>(e - b)); });
+    parallel_for(0, bytes, 1 << 18,
+                 [&](int64_t b, int64_t e) { std::memcpy(at + b, from + b, static_cast<size_t>(e - b)); });
     at += bytes;
   }
 }
@@ -127,7 +133,8 @@ Tensor stack_op(TensorList tensors, int64_t dim) {
   std::vector<Tensor> parts;
   parts.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    FL_CHECK(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but got ", tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    FL_CHECK(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but got ",
+             tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     parts.push_back(ops::unsqueeze(tensors[i], dim));
   }
   return ops::cat(parts, dim);

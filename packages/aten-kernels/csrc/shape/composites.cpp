@@ -1,8 +1,8 @@
 // Shape operators that views and copies make up, and that models call most; the rest are in Python.
 #include "creation/formats.h"
 #include "flambeau/core/views.h"
-#include "flambeau/ops/clone.h"
 #include "flambeau/ops/_unsafe_view.h"
+#include "flambeau/ops/clone.h"
 #include "flambeau/ops/expand.h"
 #include "flambeau/ops/permute.h"
 #include "flambeau/ops/reshape.h"
@@ -14,14 +14,17 @@ namespace flambeau {
 
 Tensor flatten_op(const Tensor& self, int64_t start_, int64_t end_) {
   const int64_t start = wrap_dim(start_, self.dim()), end = wrap_dim(end_, self.dim());
-  FL_CHECK(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim, got ", start_, " and ", end_);
+  FL_CHECK(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim, got ", start_, " and ",
+           end_);
   if (self.dim() == 0) return ops::reshape(self, {1});
   if (start == end) return self;
   std::vector<int64_t> sizes;
   int64_t product = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (d < start || d > end) sizes.push_back(self.sizes()[d]);
-    else product *= self.sizes()[d];
+    if (d < start || d > end)
+      sizes.push_back(self.sizes()[d]);
+    else
+      product *= self.sizes()[d];
     if (d == end) sizes.push_back(product);
   }
   return ops::reshape(self, sizes);
@@ -46,7 +49,8 @@ Tensor narrow_op(const Tensor& self, int64_t dim, int64_t start, int64_t length)
   FL_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   FL_CHECK(length >= 0, "narrow(): length must be non-negative, got ", length);
   const int64_t size = self.size(dim);
-  FL_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [", -size, ", ", size, "], but got ", start, ")");
+  FL_CHECK_INDEX(start >= -size && start <= size, "start out of range (expected to be in range of [", -size, ", ", size,
+                 "], but got ", start, ")");
   if (start < 0) start += size;
   FL_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
   return ops::slice(self, dim, start, start + length, 1);
@@ -72,7 +76,8 @@ std::vector<Tensor> chunk_op(const Tensor& self, int64_t chunks, int64_t dim_) {
 }
 
 Tensor movedim_op(const Tensor& self, IntList source, IntList destination) {
-  FL_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: source (", source, " dims) should contain the same number of dims as destination (", destination, " dims)");
+  FL_CHECK(source.size() == destination.size(), "movedim: Invalid source or destination dims: source (", source,
+           " dims) should contain the same number of dims as destination (", destination, " dims)");
   const int64_t n = self.dim();
   std::vector<int64_t> order(static_cast<size_t>(n), -1);
   std::vector<bool> from_used(static_cast<size_t>(n)), to_used(static_cast<size_t>(n));
@@ -92,11 +97,15 @@ Tensor movedim_op(const Tensor& self, IntList source, IntList destination) {
   }
   return ops::permute(self, order);
 }
-Tensor movedim_int(const Tensor& self, int64_t source, int64_t destination) { return movedim_op(self, {source}, {destination}); }
+Tensor movedim_int(const Tensor& self, int64_t source, int64_t destination) {
+  return movedim_op(self, {source}, {destination});
+}
 
 Tensor repeat_op(const Tensor& self, IntList repeats) {
   const size_t n = repeats.size();
-  FL_CHECK(static_cast<int64_t>(n) >= self.dim(), "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: ", n, " < ", self.dim());
+  FL_CHECK(static_cast<int64_t>(n) >= self.dim(),
+           "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: ", n, " < ",
+           self.dim());
   std::vector<int64_t> split, wide, sizes;
   for (size_t i = 0; i < n; ++i) {
     FL_CHECK(repeats[i] >= 0, "Trying to create tensor with negative dimension: repeats are ", repeats);

@@ -1,4 +1,5 @@
-// Operators that write every element to another place: flip, roll, triangles, diagonals, padding, writes into a view of a copy.
+// Operators that write every element to another place: flip, roll, triangles, diagonals, padding, writes into a view of
+// a copy.
 #include <algorithm>
 #include <cstdlib>
 
@@ -39,7 +40,9 @@ Tensor rolled(const Tensor& self, int64_t dim, int64_t shift) {
   Tensor out = empty(self.sizes(), self.options());
   if (self.numel() == 0 || !self.storage().data) return out;
   shift = (shift % size + size) % size;
-  const auto part = [&](const Tensor& t, int64_t start, int64_t length) { return slice(t, dim, start, start + length, 1); };
+  const auto part = [&](const Tensor& t, int64_t start, int64_t length) {
+    return slice(t, dim, start, start + length, 1);
+  };
   if (shift) copy_values(part(out, 0, shift), part(self, size - shift, shift));
   copy_values(part(out, shift, size - shift), part(self, 0, size - shift));
   return out;
@@ -57,7 +60,8 @@ Tensor roll_op(const Tensor& self, IntList shifts, IntList dims) {
     const Tensor moved = rolled(with_geometry(flat, {size, 1}, {stride, 1}, flat.storage_offset()), 0, shifts[0]);
     return with_geometry(moved, self.sizes(), contiguous_strides(self.sizes()), 0);
   }
-  FL_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
+  FL_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ", shifts.size(),
+           ", dims:", dims.size());
   FL_CHECK_INDEX(self.dim() > 0, "Dimension specified as ", dims[0], " but tensor has no dimensions");
   Tensor out = self;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -67,7 +71,8 @@ Tensor roll_op(const Tensor& self, IntList shifts, IntList dims) {
   return out;
 }
 
-// --- triangles --------------------------------------------------------------------------------------------------------------
+// --- triangles
+// --------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -91,7 +96,8 @@ void keep_triangle(const char* op, const Tensor& self, int64_t diagonal, bool lo
       const int64_t from = lower ? static_cast<int64_t>(std::clamp<__int128>(edge + 1, 0, cols)) : 0;
       const int64_t to = lower ? cols : static_cast<int64_t>(std::clamp<__int128>(edge, 0, cols));
       char* p = static_cast<char*>(self.data()) + (at + from * step) * size;
-      if (step == 1) std::fill_n(p, static_cast<size_t>(to - from) * static_cast<size_t>(size), char{0});
+      if (step == 1)
+        std::fill_n(p, static_cast<size_t>(to - from) * static_cast<size_t>(size), char{0});
       else
         for (int64_t c = from; c < to; ++c, p += step * size) std::fill_n(p, size, char{0});
     }
@@ -109,7 +115,8 @@ const Tensor& triu_op_(const Tensor& self, int64_t diagonal) {
   return self;
 }
 
-// --- diagonals and writes into views ------------------------------------------------------------------------------------------
+// --- diagonals and writes into views
+// ------------------------------------------------------------------------------------------
 
 Tensor diag_embed_op(const Tensor& self, int64_t offset, int64_t dim1_, int64_t dim2_) {
   const int64_t n = self.dim() + 1;
@@ -130,10 +137,13 @@ Tensor diag_embed_op(const Tensor& self, int64_t offset, int64_t dim1_, int64_t 
 
 namespace {
 
-template <class F> Tensor written_copy(const char* op, const Tensor& self, const Tensor& src, F&& view_of) {
+template <class F>
+Tensor written_copy(const char* op, const Tensor& self, const Tensor& src, F&& view_of) {
   Tensor out = clone_values(self);
   const Tensor part = view_of(out);
-  FL_CHECK(part.sizes() == src.sizes(), "[", op, "] expected src to have a size equal to the slice of self. src size = ", src.sizes(), ", slice size = ", part.sizes());
+  FL_CHECK(part.sizes() == src.sizes(), "[", op,
+           "] expected src to have a size equal to the slice of self. src size = ", src.sizes(),
+           ", slice size = ", part.sizes());
   if (part.numel()) copy_values(part, src);
   return out;
 }
@@ -146,28 +156,37 @@ Tensor diagonal_scatter_op(const Tensor& self, const Tensor& src, int64_t offset
 Tensor select_scatter_op(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
   return written_copy("select_scatter", self, src, [&](const Tensor& t) { return select(t, dim, index); });
 }
-Tensor slice_scatter_op(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+Tensor slice_scatter_op(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
+                        std::optional<int64_t> end, int64_t step) {
   return written_copy("slice_scatter", self, src, [&](const Tensor& t) { return slice(t, dim, start, end, step); });
 }
-Tensor as_strided_scatter_op(const Tensor& self, const Tensor& src, IntList size, IntList stride, std::optional<int64_t> offset) {
-  return written_copy("as_strided_scatter", self, src, [&](const Tensor& t) { return as_strided(t, size, stride, offset); });
+Tensor as_strided_scatter_op(const Tensor& self, const Tensor& src, IntList size, IntList stride,
+                             std::optional<int64_t> offset) {
+  return written_copy("as_strided_scatter", self, src,
+                      [&](const Tensor& t) { return as_strided(t, size, stride, offset); });
 }
 
-// --- padding ------------------------------------------------------------------------------------------------------------------
+// --- padding
+// ------------------------------------------------------------------------------------------------------------------
 
 Tensor constant_pad_nd_op(const Tensor& self, IntList pad, const Scalar& value) {
   FL_CHECK(pad.size() % 2 == 0, "Length of pad must be even but instead it equals ", pad.size());
   const int64_t padded = static_cast<int64_t>(pad.size()) / 2;
-  FL_CHECK(padded <= self.dim(), "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ", pad.size(), " while the input has ", self.dim(), " dimensions.");
+  FL_CHECK(padded <= self.dim(),
+           "Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
+           pad.size(), " while the input has ", self.dim(), " dimensions.");
   std::vector<int64_t> sizes = self.sizes().vec();
   Tensor from = self;
   for (int64_t i = 0; i < padded; ++i) {
-    const int64_t d = self.dim() - 1 - i, before = pad[static_cast<size_t>(2 * i)], after = pad[static_cast<size_t>(2 * i) + 1];
+    const int64_t d = self.dim() - 1 - i, before = pad[static_cast<size_t>(2 * i)],
+                  after = pad[static_cast<size_t>(2 * i) + 1];
     int64_t& size = sizes[static_cast<size_t>(d)];
-    FL_CHECK(!__builtin_add_overflow(size, before, &size) && !__builtin_add_overflow(size, after, &size), "[constant_pad_nd] padding ", pad, " overflows");
-    FL_CHECK(size >= 0, "The input size ", self.sizes()[d], ", plus negative padding ", before, " and ", after, " resulted in a negative output size, which is invalid. Check dimension ", d,
-             " of your input.");
-    const int64_t n = self.sizes()[d], start = std::clamp<int64_t>(-before, 0, n), end = std::clamp<int64_t>(after < 0 ? n + after : n, start, n);
+    FL_CHECK(!__builtin_add_overflow(size, before, &size) && !__builtin_add_overflow(size, after, &size),
+             "[constant_pad_nd] padding ", pad, " overflows");
+    FL_CHECK(size >= 0, "The input size ", self.sizes()[d], ", plus negative padding ", before, " and ", after,
+             " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
+    const int64_t n = self.sizes()[d], start = std::clamp<int64_t>(-before, 0, n),
+                  end = std::clamp<int64_t>(after < 0 ? n + after : n, start, n);
     if (start != 0 || end != n) from = slice(from, d, start, end, 1);
   }
   Tensor out = empty(sizes, self.options());

@@ -9,8 +9,15 @@ namespace flambeau::python {
 namespace {
 
 // The ABI of the DLPack standard.
-struct DLDevice { int32_t type; int32_t id; };
-struct DLDataType { uint8_t code; uint8_t bits; uint16_t lanes; };
+struct DLDevice {
+  int32_t type;
+  int32_t id;
+};
+struct DLDataType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+};
 struct DLTensor {
   void* data;
   DLDevice device;
@@ -26,7 +33,9 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor* self);
 };
 struct DLManagedTensorVersioned {
-  struct { uint32_t major, minor; } version;
+  struct {
+    uint32_t major, minor;
+  } version;
   void* context;
   void (*deleter)(DLManagedTensorVersioned* self);
   uint64_t flags;
@@ -35,12 +44,31 @@ struct DLManagedTensorVersioned {
 constexpr uint64_t kReadOnly = 1;
 constexpr int32_t kCpu = 1;
 
-struct NamedType { DType dtype; uint8_t code, bits; };
+struct NamedType {
+  DType dtype;
+  uint8_t code, bits;
+};
 constexpr NamedType kTypes[] = {
-    {DType::Int8, 0, 8},     {DType::Int16, 0, 16},    {DType::Int32, 0, 32},     {DType::Int64, 0, 64},      {DType::UInt8, 1, 8},
-    {DType::UInt16, 1, 16},  {DType::UInt32, 1, 32},   {DType::UInt64, 1, 64},    {DType::Float16, 2, 16},    {DType::Float32, 2, 32},
-    {DType::Float64, 2, 64}, {DType::BFloat16, 4, 16}, {DType::Complex32, 5, 32}, {DType::Complex64, 5, 64},  {DType::Complex128, 5, 128},
-    {DType::Bool, 6, 8},     {DType::Float8_e4m3fn, 10, 8}, {DType::Float8_e4m3fnuz, 11, 8}, {DType::Float8_e5m2, 12, 8}, {DType::Float8_e5m2fnuz, 13, 8},
+    {DType::Int8, 0, 8},
+    {DType::Int16, 0, 16},
+    {DType::Int32, 0, 32},
+    {DType::Int64, 0, 64},
+    {DType::UInt8, 1, 8},
+    {DType::UInt16, 1, 16},
+    {DType::UInt32, 1, 32},
+    {DType::UInt64, 1, 64},
+    {DType::Float16, 2, 16},
+    {DType::Float32, 2, 32},
+    {DType::Float64, 2, 64},
+    {DType::BFloat16, 4, 16},
+    {DType::Complex32, 5, 32},
+    {DType::Complex64, 5, 64},
+    {DType::Complex128, 5, 128},
+    {DType::Bool, 6, 8},
+    {DType::Float8_e4m3fn, 10, 8},
+    {DType::Float8_e4m3fnuz, 11, 8},
+    {DType::Float8_e5m2, 12, 8},
+    {DType::Float8_e5m2fnuz, 13, 8},
     {DType::Float8_e8m0fnu, 14, 8},
 };
 
@@ -60,13 +88,15 @@ DType from_dl_type(DLDataType t) {
 }
 
 // What a capsule owns: the tensor and the geometry that the standard's struct points at.
-template <class Managed> struct Export {
+template <class Managed>
+struct Export {
   Managed managed;
   Tensor tensor;
   std::vector<int64_t> shape, strides;
 };
 
-template <class Managed> Managed* export_tensor(const Tensor& t) {
+template <class Managed>
+Managed* export_tensor(const Tensor& t) {
   auto* e = new Export<Managed>{};
   e->tensor = t;
   e->shape = t.sizes().vec();
@@ -88,7 +118,8 @@ template <class Managed> Managed* export_tensor(const Tensor& t) {
 }
 
 // An unconsumed capsule still owns its tensor.
-template <class Managed> void drop_capsule(PyObject* capsule) {
+template <class Managed>
+void drop_capsule(PyObject* capsule) {
   for (const char* name : {"dltensor", "dltensor_versioned"})
     if (PyCapsule_IsValid(capsule, name)) {
       auto* m = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
@@ -113,21 +144,31 @@ PyObject* f_to_dlpack(PyObject*, PyObject* args) {
   });
 }
 
-template <class Managed> Tensor import_tensor(Managed* m, bool read_only) {
-  struct Guard { Managed* m; ~Guard() { if (m && m->deleter) m->deleter(m); } } guard{m};
+template <class Managed>
+Tensor import_tensor(Managed* m, bool read_only) {
+  struct Guard {
+    Managed* m;
+    ~Guard() {
+      if (m && m->deleter) m->deleter(m);
+    }
+  } guard{m};
   const DLTensor& d = m->tensor;
-  FL_CHECK(d.device.type == kCpu, "[from_dlpack] only CPU memory can be imported, got DLPack device type ", d.device.type);
+  FL_CHECK(d.device.type == kCpu, "[from_dlpack] only CPU memory can be imported, got DLPack device type ",
+           d.device.type);
   FL_CHECK(d.ndim >= 0 && d.ndim <= 255, "[from_dlpack] ", d.ndim, " dimensions are out of range");
   const DType dtype = from_dl_type(d.dtype);
   const std::vector<int64_t> sizes(d.shape, d.shape + d.ndim);
-  std::vector<int64_t> strides = d.strides ? std::vector<int64_t>(d.strides, d.strides + d.ndim) : contiguous_strides(sizes);
+  std::vector<int64_t> strides =
+      d.strides ? std::vector<int64_t>(d.strides, d.strides + d.ndim) : contiguous_strides(sizes);
   const int64_t numel = checked_numel(sizes, "from_dlpack");
   int64_t last = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] <= 1 && strides[i] < 0) strides[i] = 1;
     FL_CHECK(strides[i] >= 0, "[from_dlpack] negative strides are not supported, got ", strides);
     int64_t step = 0;
-    FL_CHECK(numel == 0 || (!__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) && !__builtin_add_overflow(last, step, &last)), "[from_dlpack] strides ", strides, " overflow");
+    FL_CHECK(numel == 0 || (!__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) &&
+                            !__builtin_add_overflow(last, step, &last)),
+             "[from_dlpack] strides ", strides, " overflow");
   }
   const int64_t bytes = numel == 0 ? 0 : (last + 1) * item_size(dtype);
   guard.m = nullptr;
@@ -146,11 +187,14 @@ PyObject* f_from_dlpack(PyObject*, PyObject* capsule) {
   return guarded([&]() -> PyObject* {
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
       auto* m = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
-      FL_CHECK(m->version.major == 1, "[from_dlpack] DLPack version ", m->version.major, ".", m->version.minor, " is not supported; allowed: 1.x");
+      FL_CHECK(m->version.major == 1, "[from_dlpack] DLPack version ", m->version.major, ".", m->version.minor,
+               " is not supported; allowed: 1.x");
       checked(PyCapsule_SetName(capsule, "used_dltensor_versioned"));
       return wrap(import_tensor(m, m->flags & kReadOnly));
     }
-    FL_CHECK(PyCapsule_IsValid(capsule, "dltensor"), "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already constructed a "
+    FL_CHECK(PyCapsule_IsValid(capsule, "dltensor"),
+             "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
+             "might have already constructed a "
              "tensor from it once.");
     auto* m = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
     checked(PyCapsule_SetName(capsule, "used_dltensor"));
@@ -158,9 +202,10 @@ PyObject* f_from_dlpack(PyObject*, PyObject* capsule) {
   });
 }
 
-PyMethodDef functions[] = {{"_to_dlpack", f_to_dlpack, METH_VARARGS, "A capsule that shares the tensor's memory."},
-                           {"_from_dlpack", f_from_dlpack, METH_O, "A tensor over the memory of a capsule, which is used up."},
-                           {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {
+    {"_to_dlpack", f_to_dlpack, METH_VARARGS, "A capsule that shares the tensor's memory."},
+    {"_from_dlpack", f_from_dlpack, METH_O, "A tensor over the memory of a capsule, which is used up."},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -18,9 +18,7 @@ def to_dlpack(tensor: Tensor) -> object:
     return _C._to_dlpack(_exportable(tensor), False)
 
 
-def from_dlpack(
-    ext_tensor: object, *, device: object = None, copy: bool | None = None
-) -> Tensor:
+def from_dlpack(ext_tensor: object, *, device: object = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__`, or of a capsule.
 
     Raises
@@ -37,18 +35,14 @@ def from_dlpack(
     out = _C._from_dlpack(capsule)
     if device is not None and _C.device(device).type != out.device.type:
         if copy is False:
-            raise ValueError(
-                f"cannot move data from {out.device} to {device} without copying"
-            )
+            raise ValueError(f"cannot move data from {out.device} to {device} without copying")
         return out.to(device)
     return out.clone() if copy else out
 
 
 def _exportable(tensor: Tensor) -> Tensor:
     if tensor.requires_grad:
-        raise BufferError(
-            "Can't export tensors that require gradient, use tensor.detach()"
-        )
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return tensor
 
 
@@ -65,9 +59,7 @@ def tensor_dlpack(
     if stream is not None and not isinstance(stream, int):
         raise TypeError("stream must be ``int`` or ``none``")
     if dl_device is not None and tuple(dl_device) != tensor_dlpack_device(self):
-        raise BufferError(
-            f"cannot export a tensor on {self.device} as DLPack device {dl_device}"
-        )
+        raise BufferError(f"cannot export a tensor on {self.device} as DLPack device {dl_device}")
     if copy:
         source = source.clone()
     return _C._to_dlpack(source, max_version is not None and max_version[0] >= 1)

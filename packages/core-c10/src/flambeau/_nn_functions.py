@@ -1,14 +1,13 @@
 """`flambeau._C._nn`: the neural operators by name, resolved on first use."""
 
 import sys
-import types
 
 from flambeau import _C
 
 _NN = 4  # OpFlags::kNNModule
 
 
-class _Module(types.ModuleType):
+class _Module(type(sys)):
     def __getattr__(self, name: str) -> object:
         if name.startswith("__") or not _C._op_flags("aten", name) & _NN:
             raise AttributeError(f"module 'flambeau._C._nn' has no attribute {name!r}")
@@ -22,6 +21,4 @@ class _Module(types.ModuleType):
 
 def install() -> None:
     """Make the module an attribute of `flambeau._C`."""
-    _C._nn = sys.modules["flambeau._C._nn"] = _Module(
-        "flambeau._C._nn", "Neural operators."
-    )
+    _C._nn = sys.modules["flambeau._C._nn"] = _Module("flambeau._C._nn", "Neural operators.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 from flambeau import _C
 from flambeau._C import Tensor
 
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     import numpy
 
 _METHODS: dict[str, Callable] = {}
@@ -20,9 +21,7 @@ def _method(function: Callable) -> Callable:
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         if type(self) is not Tensor and _C._has_torch_function_unary(self):
-            return type(self).__torch_function__(
-                method, (type(self),), (self, *args), kwargs
-            )
+            return type(self).__torch_function__(method, (type(self),), (self, *args), kwargs)
         return function(self, *args, **kwargs)
 
     method.__name__ = name
@@ -50,9 +49,7 @@ def numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
     if force:
         self = self.detach().cpu()
     elif self.requires_grad:
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if self.device.type != "cpu":
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
@@ -68,9 +65,7 @@ def numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
 
 
 @_method
-def __array__(
-    self: Tensor, dtype: object = None, copy: bool | None = None
-) -> numpy.ndarray:
+def __array__(self: Tensor, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
     """What numpy.asarray asks for."""
     array = self.numpy()
     if dtype is not None:
@@ -163,9 +158,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
 
 
 @_method
-def resize_as_(
-    self: Tensor, the_template: Tensor, *, memory_format: object = None
-) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
     """resize_ to the sizes of another tensor."""
     return self.resize_(tuple(the_template.shape), memory_format=memory_format)
 
@@ -183,20 +176,14 @@ def set_(
         source = _C.UntypedStorage(0)
     if isinstance(source, Tensor) and size is None:
         if source.dtype is not self.dtype:
-            raise RuntimeError(
-                f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}"
-            )
+            raise RuntimeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
         return self._set_storage(
             source.untyped_storage(),
             source.storage_offset(),
             tuple(source.shape),
             source.stride(),
         )
-    storage = (
-        source.untyped_storage()
-        if isinstance(source, Tensor)
-        else getattr(source, "_untyped_storage", source)
-    )
+    storage = source.untyped_storage() if isinstance(source, Tensor) else getattr(source, "_untyped_storage", source)
     if size is None:
         size = (storage.nbytes() // self.element_size(),)
     if stride is None:
@@ -214,16 +201,12 @@ def _view_in_place(name: str) -> None:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if self.requires_grad and _C.is_grad_enabled():
             if self.is_leaf:
-                raise RuntimeError(
-                    "a leaf Variable that requires grad is being used in an in-place operation."
-                )
+                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
             raise NotImplementedError(
                 f"[{name}] changing the geometry of a tensor with history in place is not supported; use x = x.{view}(...)"
             )
         new = getattr(self.detach(), view)(*args, **kwargs)
-        return self._set_storage(
-            self.untyped_storage(), new.storage_offset(), tuple(new.shape), new.stride()
-        )
+        return self._set_storage(self.untyped_storage(), new.storage_offset(), tuple(new.shape), new.stride())
 
     method.__name__ = name
     method.__doc__ = f"{view}() that changes the tensor itself."
@@ -235,9 +218,7 @@ for _name in ("t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdi
 
 
 @_method
-def as_strided_(
-    self: Tensor, size: Any, stride: Any, storage_offset: int | None = None
-) -> Tensor:
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """as_strided() that changes the tensor itself."""
     return self._set_storage(
         self.untyped_storage(),
@@ -257,9 +238,7 @@ _LEGACY = {
 
 
 @_method
-def tensor_type(
-    self: Tensor, dtype: object = None, non_blocking: bool = False, **_: object
-) -> object:
+def tensor_type(self: Tensor, dtype: object = None, non_blocking: bool = False, **_: object) -> object:
     """The name of the legacy tensor class, or a conversion to a dtype or to such a class."""
     if dtype is None:
         name = str(self.dtype).removeprefix("torch.")
@@ -271,11 +250,7 @@ def tensor_type(
         if wanted.removeprefix("torch.").removeprefix("flambeau.") == f"{legacy}Tensor":
             return self.to(getattr(_C, name))
     if dtype in (float, int, bool, complex):
-        return self.to(
-            {float: _C.float64, int: _C.int64, bool: _C.bool, complex: _C.complex128}[
-                dtype
-            ]
-        )
+        return self.to({float: _C.float64, int: _C.int64, bool: _C.bool, complex: _C.complex128}[dtype])
     raise ValueError(f"invalid type: {wanted!r}")
 
 
@@ -293,9 +268,7 @@ def cuda(
     memory_format: object = None,
 ) -> Tensor:
     """A copy on a GPU: raises where there is none."""
-    raise RuntimeError(
-        "[cuda] this build has no CUDA backend; tensors live on 'cpu' or 'meta'"
-    )
+    raise RuntimeError("[cuda] this build has no CUDA backend; tensors live on 'cpu' or 'meta'")
 
 
 @_method
@@ -372,9 +345,7 @@ def storage(self: Tensor) -> object:
     """The storage as elements of the tensor's dtype (legacy; see untyped_storage)."""
     from flambeau.storage import TypedStorage
 
-    return TypedStorage(
-        wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True
-    )
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype, _internal=True)
 
 
 @_method

@@ -27,26 +27,18 @@ class TypedStorage:
         self.dtype = dtype or _C.get_default_dtype()
         if wrap_storage is not None:
             if args:
-                raise RuntimeError(
-                    "no positional arguments should be given when using 'wrap_storage'"
-                )
+                raise RuntimeError("no positional arguments should be given when using 'wrap_storage'")
             self._untyped_storage = wrap_storage
         elif args and not isinstance(args[0], int):
-            self._untyped_storage = _C.tensor(
-                list(args[0]), dtype=self.dtype
-            ).untyped_storage()
+            self._untyped_storage = _C.tensor(list(args[0]), dtype=self.dtype).untyped_storage()
         else:
-            self._untyped_storage = UntypedStorage(
-                (args[0] if args else 0) * self.dtype.itemsize, device=device
-            )
+            self._untyped_storage = UntypedStorage((args[0] if args else 0) * self.dtype.itemsize, device=device)
 
     def untyped(self) -> UntypedStorage:
         return self._untyped_storage
 
     def _tensor(self) -> Tensor:
-        return _C.tensor((), dtype=self.dtype)._set_storage(
-            self._untyped_storage, 0, (len(self),), (1,)
-        )
+        return _C.tensor((), dtype=self.dtype)._set_storage(self._untyped_storage, 0, (len(self),), (1,))
 
     @property
     def device(self) -> _C.device:
@@ -80,9 +72,7 @@ class TypedStorage:
         return self._tensor().tolist()
 
     def clone(self) -> TypedStorage:
-        return TypedStorage(
-            wrap_storage=self._tensor().clone().untyped_storage(), dtype=self.dtype
-        )
+        return TypedStorage(wrap_storage=self._tensor().clone().untyped_storage(), dtype=self.dtype)
 
     def cpu(self) -> TypedStorage:
         return self
@@ -102,9 +92,7 @@ class TypedStorage:
 
     def __getitem__(self, index: int) -> Any:
         if not isinstance(index, int):
-            raise RuntimeError(
-                f"can only index a TypedStorage with an int, got {type(index).__name__}"
-            )
+            raise RuntimeError(f"can only index a TypedStorage with an int, got {type(index).__name__}")
         return self._tensor()[index].item()
 
     def __setitem__(self, index: int, value: object) -> None:

@@ -14,9 +14,7 @@ def _tensors(name: str, tensors: tuple) -> list[Tensor]:
         tensors = tuple(tensors[0])
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor) and not hasattr(type(t), "__torch_function__"):
-            raise TypeError(
-                f"{name}(): expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
-            )
+            raise TypeError(f"{name}(): expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
     return list(tensors)
 
 
@@ -24,27 +22,21 @@ def atleast_1d(*tensors: Tensor) -> object:
     """Tensors with at least one dimension."""
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return _op("aten", "atleast_1d", "", False)(tensors[0])
-    return tuple(
-        _op("aten", "atleast_1d", "Sequence", False)(_tensors("atleast_1d", tensors))
-    )
+    return tuple(_op("aten", "atleast_1d", "Sequence", False)(_tensors("atleast_1d", tensors)))
 
 
 def atleast_2d(*tensors: Tensor) -> object:
     """Tensors with at least two dimensions, new ones in front."""
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return _op("aten", "atleast_2d", "", False)(tensors[0])
-    return tuple(
-        _op("aten", "atleast_2d", "Sequence", False)(_tensors("atleast_2d", tensors))
-    )
+    return tuple(_op("aten", "atleast_2d", "Sequence", False)(_tensors("atleast_2d", tensors)))
 
 
 def atleast_3d(*tensors: Tensor) -> object:
     """Tensors with at least three dimensions."""
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return _op("aten", "atleast_3d", "", False)(tensors[0])
-    return tuple(
-        _op("aten", "atleast_3d", "Sequence", False)(_tensors("atleast_3d", tensors))
-    )
+    return tuple(_op("aten", "atleast_3d", "Sequence", False)(_tensors("atleast_3d", tensors)))
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
@@ -54,37 +46,27 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> list[Tensor]:
     """All expanded to their common shape."""
-    return _op("aten", "_broadcast_tensors", None, False)(
-        _tensors("broadcast_tensors", tensors)
-    )
+    return _op("aten", "_broadcast_tensors", None, False)(_tensors("broadcast_tensors", tensors))
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All tuples of elements of vectors, one a row."""
-    return _op("aten", "_cartesian_prod", None, False)(
-        _tensors("cartesian_prod", tensors)
-    )
+    return _op("aten", "_cartesian_prod", None, False)(_tensors("cartesian_prod", tensors))
 
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Views of vectors as the axes of a grid. `indexing`: 'ij' (rows first) or 'xy'."""
-    return _op("aten", "_meshgrid", None, False)(
-        _tensors("meshgrid", tensors), indexing=indexing or "ij"
-    )
+    return _op("aten", "_meshgrid", None, False)(_tensors("meshgrid", tensors), indexing=indexing or "ij")
 
 
-def nonzero(
-    input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False
-) -> object:
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> object:
     """Coordinates of the elements that are not zero: one a row, or as a tuple of one tensor a dimension."""
     if as_tuple:
         return _op("aten", "where", "", False)(input)
     return _op("aten", "nonzero", None, False)(input, out=out)
 
 
-def split(
-    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Views of consecutive pieces of one size, or of given sizes."""
     return tensor.split(split_size_or_sections, dim)
 
@@ -108,22 +90,19 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
 def _write_list(parts: Sequence[Tensor], out: Sequence[Tensor]) -> None:
     if len(parts) != len(out):
-        raise RuntimeError(
-            f"out must be a list of {len(parts)} tensors, got {len(out)}"
-        )
+        raise RuntimeError(f"out must be a list of {len(parts)} tensors, got {len(out)}")
     for part, target in zip(parts, out):
         if target.shape != part.shape:
             target.resize_(part.shape)
         target.copy_(part)
 
 
-def unbind_copy(
-    input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None
-) -> tuple[Tensor, ...] | None:
+def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...] | None:
     """Copies of every index of a dimension."""
     if out is None:
         return _op("aten", "unbind_copy", None, False)(input, dim)
     _write_list(input.unbind(dim), out)
+    return None
 
 
 def split_with_sizes_copy(
@@ -135,7 +114,6 @@ def split_with_sizes_copy(
 ) -> tuple[Tensor, ...] | None:
     """Copies of consecutive pieces of given sizes."""
     if out is None:
-        return _op("aten", "split_with_sizes_copy", None, False)(
-            input, split_sizes, dim
-        )
+        return _op("aten", "split_with_sizes_copy", None, False)(input, split_sizes, dim)
     _write_list(input.split_with_sizes(split_sizes, dim), out)
+    return None

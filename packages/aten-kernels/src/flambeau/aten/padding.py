@@ -24,9 +24,7 @@ def _pattern(mode: str, size: int, before: int, after: int) -> Tensor:
 def _check(mode: str, self: Tensor, pad: Sequence[int], spatial: int) -> None:
     name = {"reflect": "reflection", "replicate": "replication"}.get(mode, mode)
     if len(pad) != 2 * spatial:
-        raise RuntimeError(
-            f"padding size is expected to be {2 * spatial}, but got: {len(pad)}"
-        )
+        raise RuntimeError(f"padding size is expected to be {2 * spatial}, but got: {len(pad)}")
     fits = (
         self.dim() in (spatial + 1, spatial + 2)
         and all(s != 0 for s in self.shape[1:])
@@ -46,9 +44,7 @@ def _check(mode: str, self: Tensor, pad: Sequence[int], spatial: int) -> None:
             raise RuntimeError(
                 f"Padding value causes wrapping around more than once: padding ({before}, {after}) of a dimension of size {size}"
             )
-        if before + size + after < 1 and not (
-            mode == "circular" and before + size + after == 0
-        ):
+        if before + size + after < 1 and not (mode == "circular" and before + size + after == 0):
             raise RuntimeError(
                 f"[{name}_pad{spatial}d] input of size {size} is too small: the padded size would be {before + size + after} at dimension {self.dim() - 1 - i}"
             )
@@ -67,9 +63,7 @@ def _padded(mode: str, self: Tensor, pad: Sequence[int], spatial: int) -> Tensor
     return out.clone() if out is self else out
 
 
-def pad(
-    self: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
-) -> Tensor:
+def pad(self: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Padding from the last dimension on: constant, reflect, replicate or circular."""
     if len(pad) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2, got {len(pad)}")
@@ -82,14 +76,10 @@ def pad(
     if value not in (None, 0, 0.0):
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(
-            f"Unrecognised padding mode {mode}; allowed: constant, reflect, replicate, circular"
-        )
+        raise NotImplementedError(f"Unrecognised padding mode {mode}; allowed: constant, reflect, replicate, circular")
     spatial = len(pad) // 2
     if spatial not in (1, 2, 3) or self.dim() not in (spatial + 1, spatial + 2):
-        raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-        )
+        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
     return _padded(mode, self, pad, spatial)
 
 

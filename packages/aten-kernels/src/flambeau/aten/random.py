@@ -5,23 +5,17 @@ import math
 import flambeau
 from flambeau import Tensor
 
-_ALPHA = (
-    1.7580993408473766  # -scale * alpha of selu: the value that a dropped unit takes
-)
+_ALPHA = 1.7580993408473766  # -scale * alpha of selu: the value that a dropped unit takes
 
 
 def _check(p: float) -> None:
     if not 0 <= p <= 1:
-        raise RuntimeError(
-            f"dropout probability has to be between 0 and 1, but got {p}"
-        )
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
 def _noise_shape(input: Tensor) -> tuple[int, ...]:
     if input.dim() < 2:
-        raise RuntimeError(
-            "Feature dropout requires at least 2 dimensions in the input"
-        )
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return (*input.shape[:2], *(1,) * (input.dim() - 2))
 
 
@@ -69,15 +63,11 @@ def randint_like_tensor(self: Tensor, high: Tensor, **options: object) -> Tensor
     return flambeau.randint_like(self, int(high.item()), **options)
 
 
-def cauchy(
-    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: object = None
-) -> Tensor:
+def cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: object = None) -> Tensor:
     return flambeau.empty_like(self).cauchy_(median, sigma, generator=generator)
 
 
-def exponential(
-    self: Tensor, lambd: float = 1.0, *, generator: object = None
-) -> Tensor:
+def exponential(self: Tensor, lambd: float = 1.0, *, generator: object = None) -> Tensor:
     return flambeau.empty_like(self).exponential_(lambd, generator=generator)
 
 
@@ -85,13 +75,9 @@ def geometric(self: Tensor, p: float, *, generator: object = None) -> Tensor:
     return flambeau.empty_like(self).geometric_(p, generator=generator)
 
 
-def log_normal(
-    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: object = None
-) -> Tensor:
+def log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: object = None) -> Tensor:
     return flambeau.empty_like(self).log_normal_(mean, std, generator=generator)
 
 
-def uniform(
-    self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: object = None
-) -> Tensor:
+def uniform(self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: object = None) -> Tensor:
     return flambeau.empty_like(self).uniform_(low, high, generator=generator)

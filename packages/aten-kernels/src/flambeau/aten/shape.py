@@ -9,21 +9,15 @@ from flambeau import Tensor, dtype
 # --- joining and splitting ------------------------------------------------------------------------------------------------
 
 
-def tensor_split(
-    self: Tensor, indices_or_sections: object, dim: int = 0
-) -> list[Tensor]:
+def tensor_split(self: Tensor, indices_or_sections: object, dim: int = 0) -> list[Tensor]:
     """Views of consecutive pieces: a number of nearly equal ones, or cut at given indices."""
     if self.dim() == 0:
-        raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        )
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     size = self.size(dim)
     if isinstance(indices_or_sections, int):
         sections = indices_or_sections
         if sections <= 0:
-            raise RuntimeError(
-                f"number of sections must be larger than 0, got {sections}"
-            )
+            raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
         small, larger = divmod(size, sections)
         cuts, at = [], 0
         for i in range(sections - 1):
@@ -39,9 +33,7 @@ def tensor_split(
     return out
 
 
-def tensor_split_tensor(
-    self: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0
-) -> list[Tensor]:
+def tensor_split_tensor(self: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0) -> list[Tensor]:
     """The same with the number of pieces or the indices in a tensor."""
     given = tensor_indices_or_sections
     if given.dtype is not flambeau.int64:
@@ -55,9 +47,7 @@ def tensor_split_tensor(
     return tensor_split(self, given.tolist(), dim)
 
 
-def _directional_split(
-    name: str, self: Tensor, given: object, dim: int, at_least: int
-) -> list[Tensor]:
+def _directional_split(name: str, self: Tensor, given: object, dim: int, at_least: int) -> list[Tensor]:
     if self.dim() < at_least:
         raise RuntimeError(
             f"torch.{name} requires a tensor with at least {at_least} dimension{'s' * (at_least > 1)}, but got a tensor with {self.dim()} dimensions!"
@@ -92,13 +82,7 @@ def atleast_1d(self: Tensor) -> Tensor:
 
 def atleast_2d(self: Tensor) -> Tensor:
     """self with at least two dimensions, new ones in front."""
-    return (
-        self
-        if self.dim() >= 2
-        else self.reshape(1, 1)
-        if self.dim() == 0
-        else self.unsqueeze(0)
-    )
+    return self if self.dim() >= 2 else self.reshape(1, 1) if self.dim() == 0 else self.unsqueeze(0)
 
 
 def atleast_3d(self: Tensor) -> Tensor:
@@ -146,10 +130,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors side by side; a vector is a column."""
-    parts = [
-        t.reshape(t.numel(), 1) if t.dim() <= 1 else t
-        for t in _some("column_stack", tensors)
-    ]
+    parts = [t.reshape(t.numel(), 1) if t.dim() <= 1 else t for t in _some("column_stack", tensors)]
     return hstack(parts)
 
 
@@ -170,11 +151,7 @@ def block_diag(tensors: Sequence[Tensor]) -> Tensor:
     width = sum(t.size(1) for t in parts)
     rows, before = [], 0
     for t in parts:
-        rows.append(
-            flambeau.constant_pad_nd(
-                t.to(common), [before, width - before - t.size(1)], 0
-            )
-        )
+        rows.append(flambeau.constant_pad_nd(t.to(common), [before, width - before - t.size(1)], 0))
         before += t.size(1)
     return flambeau.cat(rows, 0)
 
@@ -189,27 +166,19 @@ def chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
     rows = []
     for t in tensors:
         if t.dtype is not tensors[0].dtype:
-            raise RuntimeError(
-                "_chunk_cat expects all input tensors with the same dtype"
-            )
+            raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
         if t.dim() == 0:
             raise RuntimeError("_chunk_cat expects at least 1-dimensional tensors")
         axis = dim if dim >= 0 else t.dim() + dim
         if not 0 <= axis < t.dim():
-            raise RuntimeError(
-                f"_chunk_cat expects dim < input.dim(), got dim {dim} of a {t.dim()}-d tensor"
-            )
+            raise RuntimeError(f"_chunk_cat expects dim < input.dim(), got dim {dim} of a {t.dim()}-d tensor")
         if t.numel() == 0:
             raise RuntimeError("_chunk_cat expects non-empty tensor")
         if t.shape[:axis] != lead:
-            raise RuntimeError(
-                "_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors"
-            )
+            raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
         size = t.shape[axis]
         chunk = -(-size // num_chunks)
-        padded = flambeau.constant_pad_nd(
-            t, [0, 0] * (t.dim() - 1 - axis) + [0, chunk * num_chunks - size]
-        )
+        padded = flambeau.constant_pad_nd(t, [0, 0] * (t.dim() - 1 - axis) + [0, chunk * num_chunks - size])
         rows.append(padded.reshape(*t.shape[:axis], num_chunks, -1))
     return flambeau.cat(rows, -1)
 
@@ -231,29 +200,18 @@ def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> list[Tensor]
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for t in tensors:
         if t.dim() > 1:
-            raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tuple(t.shape)}"
-            )
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tuple(t.shape)}")
         if t.dtype is not tensors[0].dtype:
-            raise RuntimeError(
-                "torch.meshgrid expects all tensors to have the same dtype"
-            )
+            raise RuntimeError("torch.meshgrid expects all tensors to have the same dtype")
         if t.device != tensors[0].device:
-            raise RuntimeError(
-                "torch.meshgrid expects all tensors to have the same device"
-            )
+            raise RuntimeError("torch.meshgrid expects all tensors to have the same device")
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(
-            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
-        )
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) >= 2
     if swap:
         tensors = [tensors[1], tensors[0], *tensors[2:]]
     shape = [t.numel() for t in tensors]
-    grids = [
-        t.reshape([-1 if i == k else 1 for i in range(len(tensors))]).expand(shape)
-        for k, t in enumerate(tensors)
-    ]
+    grids = [t.reshape([-1 if i == k else 1 for i in range(len(tensors))]).expand(shape) for k, t in enumerate(tensors)]
     return [grids[1], grids[0], *grids[2:]] if swap else grids
 
 
@@ -279,11 +237,7 @@ def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Te
         return flambeau.empty(0, dtype=self.dtype, device=self.device)
     import itertools
 
-    choose = (
-        itertools.combinations_with_replacement
-        if with_replacement
-        else itertools.combinations
-    )
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     picked = list(choose(range(self.numel()), r))
     index = flambeau.tensor(picked, dtype=flambeau.int64).reshape(len(picked), r)
     return self[index.reshape(-1)].reshape(len(picked), r)
@@ -294,12 +248,8 @@ def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:
     lead = self.dim() - len(size)
     fits = lead >= 0 and all(s in (1, self.shape[lead + i]) for i, s in enumerate(size))
     if not fits:
-        raise RuntimeError(
-            f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}."
-        )
-    dims = list(range(lead)) + [
-        lead + i for i, s in enumerate(size) if s == 1 and self.shape[lead + i] != 1
-    ]
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
+    dims = list(range(lead)) + [lead + i for i, s in enumerate(size) if s == 1 and self.shape[lead + i] != 1]
     out = self.sum(dims, keepdim=True) if dims else self
     return out.reshape(tuple(size)) if lead else out
 
@@ -311,9 +261,7 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
     b = other.reshape((1,) * (n - other.dim()) + tuple(other.shape))
     wide_a = [x for s in a.shape for x in (s, 1)]
     wide_b = [x for s in b.shape for x in (1, s)]
-    return (a.reshape(wide_a) * b.reshape(wide_b)).reshape(
-        [s * t for s, t in zip(a.shape, b.shape)]
-    )
+    return (a.reshape(wide_a) * b.reshape(wide_b)).reshape([s * t for s, t in zip(a.shape, b.shape)])
 
 
 # --- repeating and turning ------------------------------------------------------------------------------------------------
@@ -324,9 +272,7 @@ def tile(self: Tensor, dims: Sequence[int]) -> Tensor:
     return self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))
 
 
-def repeat_interleave_indices(
-    repeats: Tensor, *, output_size: int | None = None
-) -> Tensor:
+def repeat_interleave_indices(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
     """Index k repeated repeats[k] times."""
     if repeats.dim() > 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
@@ -337,9 +283,7 @@ def repeat_interleave_indices(
         raise RuntimeError("repeats can not be negative")
     total = sum(counts)
     if output_size is not None and output_size != total:
-        raise RuntimeError(
-            f"allocated size does not match required size: {output_size} is not {total}"
-        )
+        raise RuntimeError(f"allocated size does not match required size: {output_size} is not {total}")
     import array
 
     flat = array.array("q", bytes(8 * total))
@@ -347,11 +291,7 @@ def repeat_interleave_indices(
     for k, c in enumerate(counts):
         flat[at : at + c] = array.array("q", [k]) * c
         at += c
-    out = (
-        flambeau.frombuffer(flat, dtype=flambeau.int64)
-        if total
-        else flambeau.empty(0, dtype=flambeau.int64)
-    )
+    out = flambeau.frombuffer(flat, dtype=flambeau.int64) if total else flambeau.empty(0, dtype=flambeau.int64)
     return out.to(repeats.dtype)
 
 
@@ -371,9 +311,7 @@ def repeat_interleave(
         raise RuntimeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.numel()} and input.size({axis}) = {source.size(axis)}"
         )
-    return source.index_select(
-        axis, repeat_interleave_indices(repeats, output_size=output_size)
-    )
+    return source.index_select(axis, repeat_interleave_indices(repeats, output_size=output_size))
 
 
 def repeat_interleave_int(
@@ -390,18 +328,12 @@ def repeat_interleave_int(
     if source.dim() == 0:
         source = source.reshape(1)
     axis = (
-        (0 if dim is None else dim) % source.dim()
-        if -source.dim() <= (dim or 0) < source.dim()
-        else source.size(dim)
+        (0 if dim is None else dim) % source.dim() if -source.dim() <= (dim or 0) < source.dim() else source.size(dim)
     )
     shape = list(source.shape)
     if output_size is not None and output_size != shape[axis] * repeats:
-        raise RuntimeError(
-            f"repeat_interleave: output_size {output_size} does not match {shape[axis] * repeats}"
-        )
-    wide = source.unsqueeze(axis + 1).expand(
-        *shape[: axis + 1], repeats, *shape[axis + 1 :]
-    )
+        raise RuntimeError(f"repeat_interleave: output_size {output_size} does not match {shape[axis] * repeats}")
+    wide = source.unsqueeze(axis + 1).expand(*shape[: axis + 1], repeats, *shape[axis + 1 :])
     shape[axis] *= repeats
     return wide.clone(memory_format=flambeau.contiguous_format).reshape(shape)
 
@@ -424,16 +356,12 @@ def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Turned by k quarter turns in the plane of two dimensions."""
     n = self.dim()
     if len(dims) != 2:
-        raise RuntimeError(
-            f"expected total rotation dims == 2, but got dims = {len(dims)}"
-        )
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if n < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {n}")
     a, b = dims
     if a == b or abs(a - b) == n:
-        raise RuntimeError(
-            f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
-        )
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
     for d in dims:
         if not -n <= d < n:
             raise RuntimeError(f"Rotation dim0 out of range, dim0 = {d}")
@@ -479,9 +407,7 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
     return flambeau.diag_embed(self.reshape(-1), offset)
 
 
-def linalg_diagonal(
-    A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1
-) -> Tensor:
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the diagonals of matrices."""
     return A.diagonal(offset, dim1, dim2)
 
@@ -504,9 +430,7 @@ def real(self: Tensor) -> Tensor:
 def imag(self: Tensor) -> Tensor:
     """A view of the imaginary parts."""
     if not self.is_complex():
-        raise RuntimeError(
-            "imag is not implemented for tensors with non-complex dtypes."
-        )
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return flambeau.view_as_real(self).select(-1, 1)
 
 
@@ -523,9 +447,7 @@ def identity(self: Tensor) -> Tensor:
 def adjoint(self: Tensor) -> Tensor:
     """Conjugate transpose of the last two dimensions."""
     if self.dim() == 1:
-        raise RuntimeError(
-            "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
-        )
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return conj(self.transpose(-2, -1) if self.dim() else self)
 
 
@@ -542,14 +464,10 @@ def positive(self: Tensor) -> Tensor:
 def channel_shuffle(self: Tensor, groups: int) -> Tensor:
     """Channels of groups interleaved."""
     if self.dim() <= 2:
-        raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}"
-        )
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}")
     channels = self.size(1)
     if groups <= 0:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     if channels % groups:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
@@ -567,9 +485,7 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
             f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {self.dim()} dimension(s)"
         )
     if r <= 0:
-        raise RuntimeError(
-            f"pixel_shuffle expects a positive upscale_factor, but got {r}"
-        )
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     *batch, c, h, w = self.shape
     if c % (r * r):
         raise RuntimeError(
@@ -589,9 +505,7 @@ def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
             f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {self.dim()} dimension(s)"
         )
     if r <= 0:
-        raise RuntimeError(
-            f"pixel_unshuffle expects a positive downscale_factor, but got {r}"
-        )
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     *batch, c, h, w = self.shape
     for name, size in (("height", h), ("width", w)):
         if size % r:
@@ -663,9 +577,7 @@ def unsqueeze_copy(self: Tensor, dim: int) -> Tensor:
     return _copied(self.unsqueeze(dim))
 
 
-def diagonal_copy(
-    self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> Tensor:
+def diagonal_copy(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     return _copied(self.diagonal(offset, dim1, dim2))
 
 
@@ -710,9 +622,7 @@ def split_copy(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     return _copied(self.split(split_size, dim))
 
 
-def split_with_sizes_copy(
-    self: Tensor, split_sizes: Sequence[int], dim: int = 0
-) -> list[Tensor]:
+def split_with_sizes_copy(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
     return _copied(self.split_with_sizes(split_sizes, dim))
 
 
@@ -721,9 +631,7 @@ def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
     return list(self.split(split_size, dim))
 
 
-def unsafe_split_with_sizes(
-    self: Tensor, split_sizes: Sequence[int], dim: int = 0
-) -> list[Tensor]:
+def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
     """split_with_sizes, whose pieces autograd takes for tensors of their own."""
     return list(self.split_with_sizes(split_sizes, dim))
 
