@@ -99,10 +99,11 @@ void fill_sequence(const Tensor& t, const Scalar& start, const Scalar& step) {
 Tensor sequence(const char* op, Scalar start, Scalar end, Scalar step, DType dtype, OptLayout layout, OptDevice device,
                 bool closed) {
   const TensorOptions o = factory_options(dtype, layout, device);
+  const bool zero_step = step.equals(0);
   if (dtype == DType::Int64 && !closed) {  // torch cuts the ends of int64 sequences to integers first
     for (Scalar* s : {&start, &end, &step})
       if (s->is_floating() && std::isfinite(s->real())) *s = Scalar(s->to_int());
-    FL_CHECK_VALUE(!step.equals(0), "[", op, "] step must be nonzero, got ", step.real());
+    FL_CHECK_VALUE(zero_step || !step.equals(0), "[", op, "] step must be nonzero, got a fraction that an int64 sequence cuts to 0");
   }
   const int64_t size[1] = {count_steps(op, start, end, step, closed)};
   Tensor t = empty({size, 1}, o);

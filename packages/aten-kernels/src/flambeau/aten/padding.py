@@ -17,7 +17,8 @@ def _pattern(mode: str, size: int, before: int, after: int) -> Tensor:
     elif mode == "replicate":
         index = [min(max(i, 0), size - 1) for i in places]
     else:
-        index = [i % size for i in places]
+        kept = range(max(-before, 0), size - max(-after, 0))  # negative padding crops before the rest goes round
+        index = [kept[i % len(kept)] for i in range(-max(before, 0), len(kept) + max(after, 0))]
     return flambeau.tensor(index, dtype=flambeau.int64)
 
 

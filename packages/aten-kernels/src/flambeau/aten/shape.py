@@ -249,6 +249,8 @@ def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:
     fits = lead >= 0 and all(s in (1, self.shape[lead + i]) for i, s in enumerate(size))
     if not fits:
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
+    if not size:
+        return self.sum()
     dims = list(range(lead)) + [lead + i for i, s in enumerate(size) if s == 1 and self.shape[lead + i] != 1]
     out = self.sum(dims, keepdim=True) if dims else self
     return out.reshape(tuple(size)) if lead else out
