@@ -9,8 +9,8 @@ I2, I3 = np.array([1, 0]), np.array([[0, 2, -1]])
 MASK = A[:, :, 0, 0] % 2 == 0
 
 FORMS = [
-    (I2,), (slice(None), I3), (I2, slice(None), I2), (slice(None), I2, I2), (slice(None), I2, slice(1, 3), I2), (None, I2, ..., 1), (MASK,), (MASK, slice(None), I2[0]),
-    (..., I3), (0, I2), (I2, None, I2), (slice(None), np.array([False, True, True])), (True,), (False, I2[:1]), (I3[..., None], I2[:, None] * 0), ([1, 0],),
+    (I2,), (slice(None), I3), (I2, slice(None), I2), (slice(None), I2, I2), (slice(None), I2, slice(1, 3), I2), (None, I2, ..., slice(1, 2)), (MASK,), (MASK, slice(None), I2[0]),
+    (..., I3), (0, I2), (I2, None, I2), (slice(None), np.array([False, True, True])), (True,), (False, I2[:1]), (I2[:, None, None] * 0, I3[..., None]), ([1, 0],),
 ]  # fmt: skip
 
 
@@ -21,11 +21,6 @@ def ours(index):
 @pytest.mark.parametrize("index", FORMS, ids=str)
 @pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "complex128"])
 def test_reading(index, dtype):
-    if (
-        any(isinstance(i, np.ndarray) and i.ndim == 2 and i.dtype == np.int64 for i in index)
-        and index[0] is FORMS[14][0]
-    ):
-        index = (np.abs(index[0]) % 2, index[1])
     a = A.astype(dtype)
     np.testing.assert_array_equal(
         fl.from_numpy(a)[ours(index)].numpy(),
