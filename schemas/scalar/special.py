@@ -5,6 +5,15 @@ from opgen.scalar import scalar
 from opgen.scalar.lang import where
 
 
+def short_phase(function):
+    """`function` where its argument is small enough for the short reduction of sine and cosine."""
+
+    def narrow(x):
+        return fn.trig_is_narrow(x), function(x)
+
+    return narrow
+
+
 @scalar(dtypes="floating", promote="int_to_float")
 def erf(x):
     return fn.erf(x)
@@ -50,22 +59,22 @@ def special_i1e(x):
     return fn.bessel_i1e(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float", narrow=short_phase(fn.bessel_j0_narrow))
 def special_bessel_j0(x):
     return fn.bessel_j0(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float", narrow=short_phase(fn.bessel_j1_narrow))
 def special_bessel_j1(x):
     return fn.bessel_j1(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float", narrow=short_phase(fn.bessel_y0_narrow))
 def special_bessel_y0(x):
     return fn.bessel_y0(x)
 
 
-@scalar(dtypes="floating", promote="int_to_float", isa="base")
+@scalar(dtypes="floating", promote="int_to_float", narrow=short_phase(fn.bessel_y1_narrow))
 def special_bessel_y1(x):
     return fn.bessel_y1(x)
 

@@ -1,5 +1,6 @@
 #pragma once
-// Bessel functions. Computed in double for both types; plain branching code but for i0 ... i1e of float.
+// Modified Bessel functions, spherical j0 and Airy's Ai (J and Y are in bessel_jy.h). Computed in double for both
+// types; plain branching code but for i0 ... i1e of float.
 
 #include <math.h>
 
@@ -100,16 +101,6 @@ FL_VM float i1(float x) {
   const double y = a == kInf<double> ? a : detail::i1e_mid(a) * detail::exp_mid(a > 300.0 ? 300.0 : a);
   return copysign(static_cast<float>(y), x);
 }
-
-/// Bessel functions of the first and second kind. y is -inf at 0 and NaN below.
-inline double bessel_j0(double x) { return ::j0(x); }
-inline double bessel_j1(double x) { return ::j1(x); }
-inline double bessel_y0(double x) { return x < 0.0 ? kNaN<double> : ::y0(x); }
-inline double bessel_y1(double x) { return x < 0.0 ? kNaN<double> : ::y1(x); }
-inline float bessel_j0(float x) { return static_cast<float>(::j0(x)); }
-inline float bessel_j1(float x) { return static_cast<float>(::j1(x)); }
-inline float bessel_y0(float x) { return static_cast<float>(bessel_y0(static_cast<double>(x))); }
-inline float bessel_y1(float x) { return static_cast<float>(bessel_y1(static_cast<double>(x))); }
 
 namespace detail {
 

@@ -4,6 +4,7 @@
 #include "activation.h"
 #include "arith.h"
 #include "bessel.h"
+#include "bessel_jy.h"
 #include "complex_math.h"
 #include "convert.h"
 #include "erf.h"
