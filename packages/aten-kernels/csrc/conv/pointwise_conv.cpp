@@ -22,6 +22,21 @@ bool is_linear(const Strides& s, const Correlation<T>& c) {  // pixel p of an im
   return (c.out[1] == 1 || s.d[1] == c.out[2] * s.d[2]) && (c.out[0] == 1 || s.d[0] == c.out[1] * c.out[2] * s.d[2]);
 }
 
+// Images as matrices [pixels, channels]; with one pixel each, the images themselves are the rows.
+struct PixelRows {
+  bool channels_side_by_side, is_one_matrix;
+  int64_t x, y;  // leading dimensions
+  template <class T>
+  explicit PixelRows(const Correlation<T>& c) {
+    const int64_t pixels = c.num_pixels();
+    const bool single = pixels == 1 && c.xs.c == 1 && c.ys.c == 1;
+    channels_side_by_side = single || !(c.xs.d[2] == 1 && c.ys.d[2] == 1);
+    x = single ? c.xs.n : c.xs.d[2];
+    y = single ? c.ys.n : c.ys.d[2];
+    is_one_matrix = channels_side_by_side && (single || (c.xs.n == pixels * x && c.ys.n == pixels * y));
+  }
+};
+
 // The weights as a matrix, [outputs, channels] or its transpose.
 template <class T>
 bool is_matrix(const Correlation<T>& c) {
@@ -50,11 +65,11 @@ void run_pointwise(const Correlation<T>& c) {
   const int64_t ldw = transposed ? c.w_c : c.w_o;
   GemmEpilogue e;
   e.activation = c.relu ? gemm::Activation::kRelu : gemm::Activation::kNone;
-  const bool planes = c.xs.d[2] == 1 && c.ys.d[2] == 1;
-  e.bias_per_row = planes;
-  // With the channels of a pixel in a row, images that follow each other are one matrix.
-  const bool one = !planes && c.xs.n == pixels * c.xs.d[2] && c.ys.n == pixels * c.ys.d[2];
+  const PixelRows rows(c);
+  const bool planes = !rows.channels_side_by_side;
+  const bool one = rows.is_one_matrix;
   const int64_t count = one ? 1 : c.N, length = one ? c.N * pixels : pixels;
+  e.bias_per_row = planes;
   const auto run = [&](int64_t task) {
     const int64_t image = task / c.groups, group = task % c.groups;
     const T* x = c.x + image * c.xs.n + group * channels * c.xs.c;
@@ -64,7 +79,7 @@ void run_pointwise(const Correlation<T>& c) {
     if (planes) {
       product(transposed, false, outputs, length, channels, w + group * c.w_group, ldw, x, c.xs.c, 0, y, c.ys.c, of_group);
     } else {
-      product(false, !transposed, length, outputs, channels, x, c.xs.d[2], w + group * c.w_group, ldw, 0, y, c.ys.d[2], of_group);
+      product(false, !transposed, length, outputs, channels, x, rows.x, w + group * c.w_group, ldw, 0, y, rows.y, of_group);
     }
   };
   if (count * c.groups >= 8) {  // whole products to each thread
@@ -79,12 +94,13 @@ void run_pointwise(const Correlation<T>& c) {
 template <class T>
 void run_pointwise_weight_grad(const Correlation<T>& c, T* gw) {
   const int64_t pixels = c.num_pixels();
-  const bool planes = c.xs.d[2] == 1 && c.ys.d[2] == 1;
+  const PixelRows rows(c);
+  const bool planes = !rows.channels_side_by_side;
   T* w = gw + c.taps[0][0].weight + c.taps[1][0].weight + c.taps[2][0].weight;
   const bool turned = c.w_c != 1;  // gw is [channels, outputs]
-  const bool one = !planes && c.xs.n == pixels * c.xs.d[2] && c.ys.n == pixels * c.ys.d[2];
+  const bool one = rows.is_one_matrix;
   const int64_t count = one ? 1 : c.N, length = one ? c.N * pixels : pixels;
-  const int64_t ldx = planes ? c.xs.c : c.xs.d[2], ldy = planes ? c.ys.c : c.ys.d[2];
+  const int64_t ldx = planes ? c.xs.c : rows.x, ldy = planes ? c.ys.c : rows.y;
   for (int64_t image = 0; image < count; image++) {  // in order: each adds to the one before
     const T* x = c.x + image * c.xs.n;
     const T* y = c.y + image * c.ys.n;
