@@ -168,7 +168,7 @@ def isclose(x, y, rtol, atol, equal_nan):
         modulus = fn.fabs
         real = x.type
     else:
-        modulus = lambda v: v
+        modulus = lambda v: v  # noqa: E731
         real = None
     if real is None:
         a, b = cast(x, rtol.type), cast(y, rtol.type)

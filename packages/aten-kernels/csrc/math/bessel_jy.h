@@ -89,7 +89,8 @@ FL_VM BesselArgument bessel_argument(double x) {
   const double amplitude = sqrt(0.31830988618379067154 / large);
   const double sine = flip_sign(odd ? c : s, (r.quadrant & 2) << 62);
   const double cosine = flip_sign(odd ? s : c, ((r.quadrant + 1) & 2) << 62);
-  return {a, small, small * small * 0.03125 - 1.0, 2.0 * ratio * ratio - 1.0, ratio, amplitude * sine, amplitude * cosine};
+  const double t_near = small * small * 0.03125 - 1.0, t_far = 2.0 * ratio * ratio - 1.0;
+  return {a, small, t_near, t_far, ratio, amplitude * sine, amplitude * cosine};
 }
 
 // Phases x - pi/4 and x - 3 pi/4 as sums of the sine and cosine of x; the 1/sqrt(2) is in the amplitude.

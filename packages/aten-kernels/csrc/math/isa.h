@@ -9,9 +9,9 @@
 // do the same operations in the same order, and f(x)[i] equals f(x[i]) bit for bit. Results may differ between
 // instruction sets (v2 has no fused multiply-add).
 //
-// Everything that may stay out of line lives in the inline namespace, but templates of the standard library do not: what
-// calls them (std::complex in complex_math.h, std::cyl_bessel_* in bessel.h) belongs in units that are compiled once, for
-// the base instruction set, or the linker might keep the copy that the oldest processor cannot run.
+// Everything that may stay out of line lives in the inline namespace, but templates of the standard library do not:
+// what calls them (std::complex in complex_math.h, std::cyl_bessel_* in bessel.h) belongs in units that are compiled
+// once, for the base instruction set, or the linker might keep the copy that the oldest processor cannot run.
 
 #include <cmath>
 #include <cstdint>

@@ -6,13 +6,7 @@ from pathlib import Path
 
 from opgen.scalar.body import load_records
 from opgen.scalar.emit import HOT_DTYPES, camel, quote, write_owned
-from opgen.scalar.print_reduce import (
-    print_finish,
-    print_init,
-    print_merge,
-    print_rows,
-    print_runs,
-)
+from opgen.scalar.print_reduce import print_finish, print_init, print_merge, print_rows, print_runs
 from opgen.scalar.reduction import Reduction, TracedReduction, trace_reduction
 from opgen.scalar.types import BOOL
 
