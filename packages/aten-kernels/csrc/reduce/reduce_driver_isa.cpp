@@ -61,10 +61,12 @@ Run make_run(const ReduceBlocks& blocks, const ReducePlan& plan, const ReduceArg
     const int64_t rows = kPieceElements / run.period / 64 * 64;
     run.piece_rows = rows < plan.row.size ? rows : plan.row.size;
   }
+  if (run.piece_rows == 0) run.piece_rows = 1;  // nothing to reduce: no segment, and nothing divides by it
   const int64_t per_row_axis = ceil_div(plan.row.size, run.piece_rows);
   run.segments = run.outer_rows * per_row_axis;
   const int64_t segment_elements = run.piece_rows * run.period;
   run.group = cut ? (kPieceElements > segment_elements ? kPieceElements / segment_elements : 1) : run.segments;
+  if (run.group == 0) run.group = 1;
   run.num_pieces = ceil_div(run.segments, run.group);
   return run;
 }
