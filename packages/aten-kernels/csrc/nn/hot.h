@@ -2,6 +2,7 @@
 /// Inner loops of the neural kernels that exist once per instruction set (hot_isa.cpp). T is float or double; sums over
 /// long runs are kept in 16 lanes of T and added up in double, in an order that depends on the length alone.
 #include <cstdint>
+#include <type_traits>
 
 namespace flambeau::nn {
 
@@ -43,6 +44,14 @@ struct HotKernels {
   /// y[i] = exp(x[i] * scale - shift); returns their sum.
   T (*exp_shifted)(const T* x, T scale, T shift, T* y, int64_t n);
   T (*largest)(const T* x, int64_t n);
+
+  /// An element's place in its plane, as wide as T so that choices between places vectorise with those between values.
+  using Position = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  /// best, at = x, place where x is larger than best or NaN.
+  void (*max_each)(const T* x, Position place, T* best, Position* at, int64_t n);
+  /// Largest elements of windows that lie inside a plane: the taps of window i are first[i] + taps[...].
+  void (*max_windows)(const T* x, const Position* first, int64_t windows, const Position* taps, int64_t num_taps,
+                      T* best, int64_t* at);
 };
 
 template <class T>

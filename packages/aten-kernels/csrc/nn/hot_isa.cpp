@@ -11,6 +11,7 @@ namespace FL_ISA {
 namespace {
 
 constexpr int kLanes = 16;
+constexpr int kWide = 64;
 constexpr int64_t kColumns = 64;  // columns that are summed side by side
 
 template <class T>
@@ -22,6 +23,16 @@ template <class T>
 double total(const T (&lanes)[kLanes]) {
   double sum = 0;
   for (const T v : lanes) sum += static_cast<double>(v);
+  return sum;
+}
+
+// Wide lanes are folded in T first, then added up like the others.
+template <class T>
+double total(T (&lanes)[kWide]) {
+  for (int width = kWide / 2; width >= 8; width /= 2)
+    for (int j = 0; j < width; ++j) lanes[j] += lanes[j + width];
+  double sum = 0;
+  for (int j = 0; j < 8; ++j) sum += static_cast<double>(lanes[j]);
   return sum;
 }
 
@@ -149,10 +160,15 @@ void softmax_grad_columns(bool log, const T* g, const T* y, T* gx, int64_t n, in
   }
 }
 
-// Sum of f(i) over [0, n) into lanes.
+// Sum of f(k) over k in [0, n) into kWide lanes: enough of them that additions do not wait for each other.
 #define FL_LANES(lanes, n, expression)     \
   do {                                     \
     int64_t i = 0;                         \
+    for (; i + kWide <= (n); i += kWide)   \
+      for (int j = 0; j < kWide; ++j) {    \
+        const int64_t k = i + j;           \
+        (lanes)[j] += (expression);        \
+      }                                    \
     for (; i + kLanes <= (n); i += kLanes) \
       for (int j = 0; j < kLanes; ++j) {   \
         const int64_t k = i + j;           \
@@ -170,7 +186,7 @@ void moments(const T* x, int64_t rows, int64_t n, int64_t stride, double* mean, 
   double sum = 0;
   for (int64_t r = 0; r < rows; ++r) {
     const T* row = x + r * stride;
-    T lanes[kLanes] = {};
+    T lanes[kWide] = {};
     FL_LANES(lanes, n, row[k]);
     sum += total(lanes);
   }
@@ -179,7 +195,7 @@ void moments(const T* x, int64_t rows, int64_t n, int64_t stride, double* mean, 
   double distance = 0, drift = 0;
   for (int64_t r = 0; r < rows; ++r) {
     const T* row = x + r * stride;
-    T lanes[kLanes] = {};
+    T lanes[kWide] = {};
     FL_LANES(lanes, n, (row[k] - centre) * (row[k] - centre));
     distance += total(lanes);
   }
@@ -207,7 +223,7 @@ void column_moments(const T* x, int64_t rows, int64_t width, int64_t stride, dou
 
 template <class T>
 double sum_squares(const T* x, int64_t n) {
-  T lanes[kLanes] = {};
+  T lanes[kWide] = {};
   FL_LANES(lanes, n, x[k] * x[k]);
   return total(lanes);
 }
@@ -217,7 +233,7 @@ void gradient_sums(const T* g, const T* x, T mean, int64_t rows, int64_t n, int6
                    double* product) {
   *sum = 0, *product = 0;
   for (int64_t r = 0; r < rows; ++r, g += stride, x += stride) {
-    T a[kLanes] = {}, b[kLanes] = {};
+    T a[kWide] = {}, b[kWide] = {};
     FL_LANES(a, n, g[k]);
     FL_LANES(b, n, g[k] * (x[k] - mean));
     *sum += total(a);
@@ -267,7 +283,7 @@ void normalise(const T* x, T mean, T rstd, const T* w, const T* b, T* y, int64_t
 
 template <class T>
 void weighted_sums(const T* g, const T* x, const T* w, T mean, T rstd, int64_t n, double* sum, double* product) {
-  T a[kLanes] = {}, b[kLanes] = {};
+  T a[kWide] = {}, b[kWide] = {};
   if (w) {
     FL_LANES(a, n, g[k] * w[k]);
     FL_LANES(b, n, g[k] * w[k] * ((x[k] - mean) * rstd));
@@ -295,6 +311,40 @@ void add_parameter_grads(const T* g, const T* x, T mean, T rstd, T* gw, T* gb, i
   }
 }
 
+// Bits of a number and of positions, chosen without branches.
+template <class T>
+using Position = typename HotKernels<T>::Position;
+
+template <class T>
+FL_VM void keep_larger(T value, Position<T> place, T& best, Position<T>& at) {
+  const bool take = (value > best) | (value != value);  // a NaN wins over everything
+  best = take ? value : best;
+  at = take ? place : at;
+}
+
+template <class T>
+void max_each(const T* __restrict x, Position<T> place, T* __restrict best, Position<T>* __restrict at, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) keep_larger(x[i], place, best[i], at[i]);
+}
+
+template <class T>
+void max_windows(const T* __restrict x, const Position<T>* __restrict first, int64_t windows,
+                 const Position<T>* __restrict taps, int64_t num_taps, T* __restrict best, int64_t* __restrict at) {
+  constexpr int64_t kBlock = 32;
+  T top[kBlock];
+  Position<T> where[kBlock];
+  for (int64_t b = 0; b < windows; b += kBlock) {
+    const int64_t n = windows - b < kBlock ? windows - b : kBlock;
+    for (int64_t i = 0; i < n; ++i) top[i] = low<T>(), where[i] = first[b + i] + taps[0];
+    for (int64_t t = 0; t < num_taps; ++t)
+      for (int64_t i = 0; i < n; ++i) {
+        const Position<T> place = first[b + i] + taps[t];
+        keep_larger(x[place], place, top[i], where[i]);
+      }
+    for (int64_t i = 0; i < n; ++i) best[b + i] = top[i], at[b + i] = where[i];
+  }
+}
+
 template <class T>
 constexpr HotKernels<T> table() {
   return {softmax_rows<T>,
@@ -315,7 +365,9 @@ constexpr HotKernels<T> table() {
           normalise_grad<T>,
           add_parameter_grads<T>,
           exp_shifted<T>,
-          largest<T>};
+          largest<T>,
+          max_each<T>,
+          max_windows<T>};
 }
 
 }  // namespace

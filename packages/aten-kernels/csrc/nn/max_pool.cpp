@@ -7,6 +7,7 @@
 #include "flambeau/ops/max_pool3d_with_indices.h"
 #include "flambeau/ops/squeeze.h"
 #include "flambeau/ops/unsqueeze.h"
+#include "nn/hot.h"
 #include "nn/pool_plan.h"
 
 namespace flambeau {
@@ -29,28 +30,9 @@ bool beats(T v, T best) {
   return v > best || v != v;
 }
 
-// Largest of one window for `inner` neighbouring channels.
+// One window, with the running maximum in registers.
 template <class T>
-void window_max(const PoolPlan& p, const T* x, int64_t inner, const Reach& a, const Reach& b, const Reach& c, T* y,
-                int64_t* at) {
-  const int64_t first = (a.begin * p.in[1] + b.begin) * p.in[2] + c.begin;
-  for (int64_t i = 0; i < inner; ++i) y[i] = lowest<T>(), at[i] = first;
-  for (int64_t u = a.begin; u < a.end; u += p.dil[0])
-    for (int64_t v = b.begin; v < b.end; v += p.dil[1])
-      for (int64_t w = c.begin; w < c.end; w += p.dil[2]) {
-        const int64_t position = (u * p.in[1] + v) * p.in[2] + w;
-        const T* from = x + position * inner;
-        for (int64_t i = 0; i < inner; ++i) {
-          const bool take = beats(from[i], y[i]);
-          y[i] = take ? from[i] : y[i];
-          at[i] = take ? position : at[i];
-        }
-      }
-}
-
-// inner == 1 with the running maximum in registers.
-template <class T>
-void window_max_one(const PoolPlan& p, const T* x, const Reach& a, const Reach& b, const Reach& c, T* y, int64_t* at) {
+void window_max(const PoolPlan& p, const T* x, const Reach& a, const Reach& b, const Reach& c, T* y, int64_t* at) {
   T best = lowest<T>();
   int64_t where = (a.begin * p.in[1] + b.begin) * p.in[2] + c.begin;
   for (int64_t u = a.begin; u < a.end; u += p.dil[0])
@@ -68,22 +50,112 @@ void window_max_one(const PoolPlan& p, const T* x, const Reach& a, const Reach& 
 }
 
 template <class T>
-void max_forward(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
-  const int64_t inner = planes.inner, rows = p.out[0] * p.out[1], row = p.out[2] * inner;
-  for_rows(planes.batches * rows, row * p.window() * 2, [&](int64_t begin, int64_t end) {
+void max_planes_plainly(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* at) {
+  const int64_t rows = p.out[0] * p.out[1];
+  for_rows(batches * rows, p.out[2] * p.window() * 2, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      const int64_t n = r / rows, u = r % rows / p.out[1], v = r % p.out[1];
-      const T* from = x + n * p.in_plane() * inner;
-      const Reach a = reach(p, 0, u), b = reach(p, 1, v);
-      for (int64_t w = 0; w < p.out[2]; ++w) {
-        const int64_t o = r * row + w * inner;
-        if (inner == 1)
-          window_max_one(p, from, a, b, reach(p, 2, w), y + o, at + o);
-        else
-          window_max(p, from, inner, a, b, reach(p, 2, w), y + o, at + o);
+      const T* from = x + r / rows * p.in_plane();
+      const Reach a = reach(p, 0, r % rows / p.out[1]), b = reach(p, 1, r % p.out[1]);
+      for (int64_t w = 0; w < p.out[2]; ++w)
+        window_max(p, from, a, b, reach(p, 2, w), y + r * p.out[2] + w, at + r * p.out[2] + w);
+    }
+  });
+}
+
+// Windows of a row-major plane: those inside it go to a kernel in one call, those at its edges one by one.
+template <class T>
+struct PlaneWindows {
+  using Position = typename HotKernels<T>::Position;
+  std::vector<Position> taps, first;  // of inner windows
+  std::vector<int64_t> inner;         // where their results belong
+  std::vector<int64_t> edge;
+
+  explicit PlaneWindows(const PoolPlan& p) {
+    for (int64_t u = 0; u < p.k[0]; ++u)
+      for (int64_t v = 0; v < p.k[1]; ++v)
+        for (int64_t w = 0; w < p.k[2]; ++w)
+          taps.push_back(static_cast<Position>(((u * p.dil[0]) * p.in[1] + v * p.dil[1]) * p.in[2] + w * p.dil[2]));
+    for (int64_t o = 0; o < p.out_plane(); ++o) {
+      const int64_t at[3] = {o / (p.out[1] * p.out[2]), o / p.out[2] % p.out[1], o % p.out[2]};
+      bool inside = true;
+      int64_t start = 0;
+      for (int d = 0; d < 3; ++d) {
+        const int64_t begin = at[d] * p.stride[d] - p.pad[d];
+        inside = inside && begin >= 0 && begin + (p.k[d] - 1) * p.dil[d] < p.in[d];
+        start = start * p.in[d] + begin;
+      }
+      if (inside)
+        inner.push_back(o), first.push_back(static_cast<Position>(start));
+      else
+        edge.push_back(o);
+    }
+  }
+};
+
+template <class T>
+void max_planes(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* at) {
+  const PlaneWindows<T> windows(p);
+  const int64_t plane = p.out_plane(), count = static_cast<int64_t>(windows.inner.size());
+  const bool all = windows.edge.empty();
+  for_rows(batches, plane * p.window(), [&](int64_t begin, int64_t end) {
+    std::vector<T> values(all ? 0 : windows.inner.size());
+    std::vector<int64_t> places(values.size());
+    for (int64_t n = begin; n < end; ++n) {
+      const T* from = x + n * p.in_plane();
+      T* to = y + n * plane;
+      int64_t* where = at + n * plane;
+      hot<T>().max_windows(from, windows.first.data(), count, windows.taps.data(),
+                           static_cast<int64_t>(windows.taps.size()), all ? to : values.data(),
+                           all ? where : places.data());
+      if (all) continue;
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t o = windows.inner[static_cast<size_t>(i)];
+        to[o] = values[static_cast<size_t>(i)], where[o] = places[static_cast<size_t>(i)];
+      }
+      for (const int64_t o : windows.edge) {
+        const int64_t u = o / (p.out[1] * p.out[2]), v = o / p.out[2] % p.out[1], w = o % p.out[2];
+        window_max(p, from, reach(p, 0, u), reach(p, 1, v), reach(p, 2, w), to + o, where + o);
       }
     }
   });
+}
+
+// Channels-last memory: neighbouring channels side by side.
+template <class T>
+void max_pixels(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
+  using Position = typename HotKernels<T>::Position;
+  const int64_t inner = planes.inner, rows = p.out[0] * p.out[1];
+  for_rows(planes.batches * rows, p.out[2] * inner * p.window(), [&](int64_t begin, int64_t end) {
+    std::vector<Position> where(static_cast<size_t>(inner));
+    for (int64_t r = begin; r < end; ++r) {
+      const T* from = x + r / rows * p.in_plane() * inner;
+      const Reach a = reach(p, 0, r % rows / p.out[1]), b = reach(p, 1, r % p.out[1]);
+      for (int64_t o = 0; o < p.out[2]; ++o) {
+        const Reach c = reach(p, 2, o);
+        T* best = y + (r * p.out[2] + o) * inner;
+        std::fill_n(best, inner, lowest<T>());
+        std::fill(where.begin(), where.end(), static_cast<Position>((a.begin * p.in[1] + b.begin) * p.in[2] + c.begin));
+        for (int64_t u = a.begin; u < a.end; u += p.dil[0])
+          for (int64_t v = b.begin; v < b.end; v += p.dil[1])
+            for (int64_t w = c.begin; w < c.end; w += p.dil[2]) {
+              const int64_t place = (u * p.in[1] + v) * p.in[2] + w;
+              hot<T>().max_each(from + place * inner, static_cast<Position>(place), best, where.data(), inner);
+            }
+        std::copy(where.begin(), where.end(), at + (r * p.out[2] + o) * inner);
+      }
+    }
+  });
+}
+
+template <class T>
+void max_forward(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
+  FL_CHECK(p.in_plane() < (int64_t{1} << 31), "[max_pool] planes of ", p.in_plane(), " elements are too large");
+  planes.inner == 1 ? max_planes(p, planes.batches, x, y, at) : max_pixels(p, planes, x, y, at);
+}
+
+// Integers are compared as int64, row-major.
+void max_forward(const PoolPlan& p, const Planes& planes, const int64_t* x, int64_t* y, int64_t* at) {
+  max_planes_plainly(p, planes.batches, x, y, at);
 }
 
 // Which types carry the comparison: floats in their compute dtype, integers in int64.
@@ -96,8 +168,8 @@ void run_max(const char* op, int64_t spatial, const Tensor& self, IntList kernel
              IntList dilation, bool ceil_mode, const Tensor& values, const Tensor& indices) {
   const PoolPlan p = plan_pool(op, spatial, self, kernel, stride, padding, dilation, ceil_mode);
   if (values.numel() == 0) return;
-  const MemoryFormat format = format_of(self);
   const DType d = max_dtype(op, self.dtype());
+  const MemoryFormat format = d == DType::Int64 ? MemoryFormat::Contiguous : format_of(self);
   const Tensor x = prepared_in(self, d, format);
   const Output y(values, d, format), at(indices, DType::Int64, format);
   const Planes planes = planes_of(self.sizes(), spatial, format);
@@ -121,25 +193,25 @@ std::tuple<TensorSpec, TensorSpec> max_specs(const char* op, int64_t spatial, co
 }
 
 template <class T>
-void scatter_planes(const Planes& planes, int64_t in_plane, int64_t out_plane, const T* gy, const int64_t* at, T* gx) {
+void scatter_planes(const char* op, const Planes& planes, int64_t in_plane, int64_t out_plane, const T* gy,
+                    const int64_t* at, T* gx) {
   const int64_t inner = planes.inner;
   for_rows(planes.batches, (in_plane + 2 * out_plane) * inner, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       T* to = gx + n * in_plane * inner;
       std::fill_n(to, in_plane * inner, T(0));
-      for (int64_t o = 0; o < out_plane; ++o)
-        for (int64_t i = 0; i < inner; ++i) {
-          const int64_t k = (n * out_plane + o) * inner + i;
-          to[at[k] * inner + i] += gy[k];
-        }
+      const T* from = gy + n * out_plane * inner;
+      const int64_t* place = at + n * out_plane * inner;
+      for (int64_t k = 0; k < out_plane * inner; ++k)
+        FL_CHECK(static_cast<uint64_t>(place[k]) < static_cast<uint64_t>(in_plane), "[", op, "] index ", place[k],
+                 " is out of range for an input plane of ", in_plane, " elements");
+      if (inner == 1)
+        for (int64_t o = 0; o < out_plane; ++o) to[place[o]] += from[o];
+      else
+        for (int64_t o = 0; o < out_plane; ++o)
+          for (int64_t i = 0; i < inner; ++i) to[place[o * inner + i] * inner + i] += from[o * inner + i];
     }
   });
-}
-
-void check_positions(const char* op, const int64_t* at, int64_t count, int64_t plane) {
-  for (int64_t i = 0; i < count; ++i)
-    FL_CHECK(at[i] >= 0 && at[i] < plane, "[", op, "] index ", at[i], " is out of range for an input plane of ", plane,
-             " elements");
 }
 
 }  // namespace
@@ -156,10 +228,9 @@ void scatter_to_positions(const char* op, int64_t spatial, const Tensor& grad, c
   const Planes planes = planes_of(out.sizes(), spatial, format);
   const int64_t in_plane = out.numel() / (planes.batches * planes.inner),
                 out_plane = grad.numel() / (planes.batches * planes.inner);
-  check_positions(op, at.data_as<int64_t>(), at.numel(), in_plane);
   by_compute(d, [&](auto zero) {
     using T = decltype(zero);
-    scatter_planes(planes, in_plane, out_plane, gy.data_as<T>(), at.data_as<int64_t>(), gx.data<T>());
+    scatter_planes(op, planes, in_plane, out_plane, gy.data_as<T>(), at.data_as<int64_t>(), gx.data<T>());
   });
   gx.finish();
 }

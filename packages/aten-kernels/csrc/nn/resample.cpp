@@ -131,30 +131,56 @@ Taps<T> make_taps(const ResamplePlan& p, size_t d, int64_t in, int64_t out) {
   }
 }
 
+// One row of numbers (inner == 1).
+template <class T>
+void row_along(const Taps<T>& t, const T* __restrict from, T* __restrict to) {
+  const int64_t *index = t.index.data(), *count = t.count.data();
+  const T* weight = t.weight.data();
+  if (t.width == 1) {
+    for (int64_t o = 0; o < t.out; ++o) to[o] = from[index[o]];
+  } else if (t.width == 2) {
+    for (int64_t o = 0; o < t.out; ++o)
+      to[o] = from[index[2 * o]] * weight[2 * o] + from[index[2 * o + 1]] * weight[2 * o + 1];
+  } else {
+    for (int64_t o = 0; o < t.out; ++o) {
+      T sum = 0;
+      for (int64_t k = 0; k < count[o]; ++k) sum += from[index[o * t.width + k]] * weight[o * t.width + k];
+      to[o] = sum;
+    }
+  }
+}
+
+// Rows of `inner` numbers: one of the result is a weighted sum of rows of x.
+template <class T>
+void rows_along(const Taps<T>& t, int64_t o, int64_t inner, const T* x, T* __restrict to) {
+  const int64_t* index = t.index.data() + o * t.width;
+  const T* weight = t.weight.data() + o * t.width;
+  const int64_t count = t.count[static_cast<size_t>(o)];
+  if (t.width == 1) {
+    std::memcpy(to, x + index[0] * inner, static_cast<size_t>(inner) * sizeof(T));
+    return;
+  }
+  if (t.width == 2) {
+    const T *a = x + index[0] * inner, *b = x + index[1] * inner, wa = weight[0], wb = weight[1];
+    for (int64_t i = 0; i < inner; ++i) to[i] = a[i] * wa + b[i] * wb;
+    return;
+  }
+  std::fill_n(to, inner, T(0));
+  for (int64_t k = 0; k < count; ++k) {
+    const T *row = x + index[k] * inner, w = weight[k];
+    for (int64_t i = 0; i < inner; ++i) to[i] += row[i] * w;
+  }
+}
+
 // y[outer, out, inner] from x[outer, in, inner]
 template <class T>
 void along(const Taps<T>& t, int64_t outer, int64_t inner, const T* x, T* y) {
+  if (inner == 1)
+    return for_rows(outer, t.out * t.width, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) row_along(t, x + r * t.in, y + r * t.out);
+    });
   for_rows(outer * t.out, inner * t.width, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const int64_t o = r % t.out;
-      const T* from = x + r / t.out * t.in * inner;
-      T* to = y + r * inner;
-      const int64_t* index = t.index.data() + o * t.width;
-      const T* weight = t.weight.data() + o * t.width;
-      if (t.width == 1) {
-        std::memcpy(to, from + index[0] * inner, static_cast<size_t>(inner) * sizeof(T));
-        continue;
-      }
-      for (int64_t k = 0; k < t.count[static_cast<size_t>(o)]; ++k) {
-        const T* row = from + index[k] * inner;
-        const T w = weight[k];
-        if (k == 0)
-          for (int64_t i = 0; i < inner; ++i) to[i] = row[i] * w;
-        else
-          for (int64_t i = 0; i < inner; ++i) to[i] += row[i] * w;
-      }
-      if (t.count[static_cast<size_t>(o)] == 0) std::fill_n(to, inner, T(0));
-    }
+    for (int64_t r = begin; r < end; ++r) rows_along(t, r % t.out, inner, x + r / t.out * t.in * inner, y + r * inner);
   });
 }
 
