@@ -304,7 +304,8 @@ void run_short_runs(const Run& run) {
   const KeptAxis axis = plan.num_kept > 0 ? plan.kept[plan.num_kept - 1] : KeptAxis{1, 0, {0, 0}};
   const int64_t chunks = ceil_div(axis.size, kMaxLanes);
   const int64_t outer = plan.num_outputs / axis.size;
-  const int64_t grain = kGrainElements / (plan.row.size * (axis.size < kMaxLanes ? axis.size : kMaxLanes)) + 1;
+  // One more, since runs may be empty.
+  const int64_t grain = kGrainElements / (plan.row.size * (axis.size < kMaxLanes ? axis.size : kMaxLanes) + 1) + 1;
   parallel_for(0, outer * chunks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       const int64_t first = k % chunks * kMaxLanes;
