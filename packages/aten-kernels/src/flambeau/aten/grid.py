@@ -70,7 +70,7 @@ class _Planes:
     def __init__(self, input: Tensor) -> None:
         self.sizes = tuple(input.shape[2:])
         self.n, self.c = input.shape[:2]
-        self.flat = input.reshape(self.n, self.c, -1)
+        self.flat = input.flatten(2)
 
     def at(self, places: list[Tensor]) -> Tensor:
         """places: whole numbers as floats, slowest dimension first. Returns (N, C, *out)."""
@@ -82,7 +82,8 @@ class _Planes:
             i = fl.where(ok, p, fl.zeros_like(p)).to(fl.int64)
             index = i if index is None else index * size + i
         out = tuple(index.shape[1:])
-        picked = self.flat.gather(2, index.reshape(self.n, 1, -1).expand(self.n, self.c, -1))
+        flat = index.flatten(1).unsqueeze(1)
+        picked = self.flat.gather(2, flat.expand(self.n, self.c, flat.shape[2]))
         return picked.reshape(self.n, self.c, *out) * inside.unsqueeze(1).to(picked.dtype)
 
 

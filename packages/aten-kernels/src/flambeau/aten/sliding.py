@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import flambeau as fl
 
 TYPE_CHECKING = False
@@ -107,7 +109,7 @@ def col2im(
     c = width // (kh * kw)
     wide = w + 2 * pad[1]
     flat = (rows.reshape(kh, 1, counts[0], 1) * wide + columns.reshape(1, kw, 1, counts[1])).reshape(-1)
-    image = fl.zeros(n, c, (h + 2 * pad[0]) * wide, dtype=self.dtype).index_add(2, flat, self.reshape(n, c, -1))
+    image = fl.zeros(n, c, (h + 2 * pad[0]) * wide, dtype=self.dtype).index_add(2, flat, self.reshape(n, c, kh * kw * length))
     image = image.reshape(n, c, h + 2 * pad[0], wide)
     return image[:, :, pad[0] : pad[0] + h, pad[1] : pad[1] + w].contiguous()
 
@@ -139,7 +141,7 @@ def _unpool(op: str, self: Tensor, indices: Tensor, output_size: Sequence[int], 
         raise RuntimeError(f"[{op}] found an invalid max index, the output has {plane} elements a plane")
     lead = self.shape[: self.dim() - spatial]
     flat = fl.zeros(*lead, plane, dtype=self.dtype)
-    return flat.scatter(-1, indices.reshape(*lead, -1), self.reshape(*lead, -1)).reshape(*lead, *output_size)
+    return flat.scatter(-1, indices.flatten(-spatial), self.flatten(-spatial)).reshape(*lead, *output_size)
 
 
 def max_unpool2d(self: Tensor, indices: Tensor, output_size: Sequence[int]) -> Tensor:
@@ -213,9 +215,9 @@ def _fractional(
         shape = [batch, channels] + [1] * (2 * n)
         shape[2 + d], shape[2 + n + d] = output_size[d], kernel[d]
         flat = flat * sizes[d] + place.reshape(shape)
-    flat = flat.reshape(batch, channels, *output_size, -1)
-    planes = self.reshape(batch, channels, -1)
-    windows = planes.gather(2, flat.reshape(batch, channels, -1)).reshape(flat.shape)
+    flat = flat.reshape(batch, channels, *output_size, math.prod(kernel))
+    planes = self.reshape(batch, channels, math.prod(sizes))
+    windows = planes.gather(2, flat.reshape(batch, channels, math.prod(output_size) * math.prod(kernel))).reshape(flat.shape)
     values, at = windows.max(-1)
     return values, flat.gather(-1, at.unsqueeze(-1)).squeeze(-1)
 

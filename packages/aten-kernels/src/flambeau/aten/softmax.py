@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def safe_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """softmax along `dim`, with zeros instead of NaN where all scores are minus infinity."""
-    out = fl.softmax(self, dim, dtype=dtype)
     masked = fl.all(self == float("-inf"), dim, keepdim=True)
-    return fl.where(masked, fl.zeros((), dtype=out.dtype), out)
+    # Hidden rows are zeros going in as well, so that no NaN comes back as their gradient.
+    out = fl.softmax(self.masked_fill(masked, 0.0), dim, dtype=dtype)
+    return out.masked_fill(masked, 0.0)
