@@ -177,9 +177,9 @@ namespace {
 // Everything scatter forms share: 0-d tensors as 1-d, checks, the loop.
 const Tensor& scatter_any(const char* op, const Tensor& self_, int64_t dim_, const Tensor& index_,
                           const Tensor& source_, bool broadcast, CombineIndexedLoop loop) {
-  check_index_dtype(index_, op);
   const int64_t dim = wrap_dim(dim_, self_.dim());
   if (index_.numel() == 0) return self_;
+  check_index_dtype(index_, op);
   const Tensor self = at_least_1d(self_), index = as_long(at_least_1d(index_));
   Tensor source = at_least_1d(source_);
   check_scatter(self, dim, index, broadcast ? nullptr : &source);
