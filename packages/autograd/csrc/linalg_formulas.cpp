@@ -1,5 +1,6 @@
 // Derivatives of factorisations, written from operators so that they can be differentiated again.
 // Notation: gX is the gradient of X; ^H is the conjugate transpose. A formula gives the W of dL = Re tr(W^H dA).
+#include "linalg_formulas.h"
 #include "flambeau/ops/_linalg_solve.h"
 #include "flambeau/ops/_lu_solve.h"
 #include "flambeau/ops/cat.h"
@@ -14,7 +15,6 @@
 #include "flambeau/ops/transpose.h"
 #include "flambeau/ops/tril.h"
 #include "flambeau/ops/triu.h"
-#include "linalg_formulas.h"
 
 namespace flambeau::autograd {
 
@@ -29,7 +29,9 @@ namespace {
 
 constexpr bool kUpper = true, kLower = false, kLeft = true, kRight = false, kUnit = true, kAnyDiagonal = false;
 
-Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left, bool unit) { return ops::linalg_solve_triangular(A, B, upper, left, unit); }
+Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper, bool left, bool unit) {
+  return ops::linalg_solve_triangular(A, B, upper, left, unit);
+}
 
 // tril with half the diagonal, made Hermitian.
 Tensor half_lower_symmetrised(const Tensor& t) {
@@ -51,7 +53,8 @@ Tensor cholesky_backward(const Tensor& grad, const Tensor& factor, bool upper) {
   return solve_triangular(L, half, kLower, kRight, kAnyDiagonal);
 }
 
-std::tuple<Tensor, Tensor> cholesky_solve_backward(const Tensor& grad, const Tensor& X, const Tensor& factor, bool upper) {
+std::tuple<Tensor, Tensor> cholesky_solve_backward(const Tensor& grad, const Tensor& X, const Tensor& factor,
+                                                   bool upper) {
   const Tensor gB = ops::cholesky_solve(grad, factor, upper);
   const Tensor gA = -plus_adjoint(mm(gB, adjoint(X)));
   return {gB, upper ? mm(factor, gA) : mm(gA, factor)};
@@ -92,7 +95,8 @@ Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pi
   return mm(P, ops::cat(std::vector<Tensor>{first, second}, -2));
 }
 
-Tensor lu_solve_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots, const Tensor& X, bool adjoint_solve) {
+Tensor lu_solve_backward(const Tensor& grad, const Tensor& LU, const Tensor& pivots, const Tensor& X,
+                         bool adjoint_solve) {
   const Tensor gB = ops::_lu_solve(LU, pivots, grad, !adjoint_solve);
   const Tensor gA = adjoint_solve ? -mm(X, adjoint(gB)) : -mm(gB, adjoint(X));
   const auto [P, L, U] = ops::lu_unpack(LU, pivots, true, true);
@@ -100,14 +104,17 @@ Tensor lu_solve_backward(const Tensor& grad, const Tensor& LU, const Tensor& piv
   return ops::tril(mm(rows, adjoint(U)), -1) + ops::triu(mm(adjoint(L), rows), 0);
 }
 
-std::tuple<Tensor, Tensor> linalg_solve_backward(const Tensor& grad, const Tensor& A, const Tensor& X, const Tensor& LU, const Tensor& pivots) {
+std::tuple<Tensor, Tensor> linalg_solve_backward(const Tensor& grad, const Tensor& A, const Tensor& X, const Tensor& LU,
+                                                 const Tensor& pivots) {
   if (!grad.defined()) return {};
   // The factors at hand are no function of A to autograd: only a first derivative may use them.
-  const Tensor gB = grad_enabled() ? std::get<0>(ops::_linalg_solve(adjoint(A), grad, false)) : ops::_lu_solve(LU, pivots, grad, true);
+  const Tensor gB = grad_enabled() ? std::get<0>(ops::_linalg_solve(adjoint(A), grad, false))
+                                   : ops::_lu_solve(LU, pivots, grad, true);
   return {-mm(gB, adjoint(X)), gB};
 }
 
-std::tuple<Tensor, Tensor> solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular) {
+std::tuple<Tensor, Tensor> solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper,
+                                                     bool left, bool unitriangular) {
   const Tensor gB = solve_triangular(adjoint(A), grad, !upper, left, unitriangular);
   const Tensor full = left ? -mm(gB, adjoint(X)) : -mm(adjoint(X), gB);
   const int64_t skipped = unitriangular ? 1 : 0;

@@ -1,14 +1,14 @@
 // Derivatives of determinants, singular values, eigenvalues, QR, and of products of reflections.
 #include "flambeau/ops/_linalg_svd.h"
 #include "flambeau/ops/_matrix_exp.h"
+#include "flambeau/ops/any.h"
 #include "flambeau/ops/cat.h"
 #include "flambeau/ops/complex.h"
 #include "flambeau/ops/cumprod.h"
 #include "flambeau/ops/eq.h"
 #include "flambeau/ops/flip.h"
-#include "flambeau/ops/any.h"
-#include "flambeau/ops/linalg_inv_ex.h"
 #include "flambeau/ops/linalg_det.h"
+#include "flambeau/ops/linalg_inv_ex.h"
 #include "flambeau/ops/linalg_pinv.h"
 #include "flambeau/ops/linalg_solve.h"
 #include "flambeau/ops/linalg_solve_triangular.h"
@@ -31,8 +31,12 @@ namespace {
 Tensor row(const Tensor& t) { return ops::unsqueeze(t, -2); }
 Tensor column(const Tensor& t) { return ops::unsqueeze(t, -1); }
 Tensor scalar_matrix(const Tensor& t) { return column(column(t)); }
-Tensor zeros_as(const Tensor& t) { return ops::zeros_like(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt); }
-Tensor ones_as(const Tensor& t) { return ops::ones_like(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt); }
+Tensor zeros_as(const Tensor& t) {
+  return ops::zeros_like(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
+Tensor ones_as(const Tensor& t) {
+  return ops::ones_like(t, std::nullopt, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+}
 Tensor identity(const Tensor& vector) { return diagonal_matrix(ones_as(vector)); }
 
 // With zeros where x_i - x_j stands on the diagonal: 1 there, so that it can be divided by.
@@ -57,7 +61,8 @@ Tensor products_of_others(const Tensor& s) {
   const int64_t dims[] = {-1};
   const Tensor before = ops::cumprod(ops::cat(std::vector<Tensor>{one, part(s, -1, 0, n - 1)}, -1), -1, std::nullopt);
   const Tensor reversed = ops::flip(part(s, -1, 1, n), IntList(dims, 1));
-  const Tensor after = ops::flip(ops::cumprod(ops::cat(std::vector<Tensor>{one, reversed}, -1), -1, std::nullopt), IntList(dims, 1));
+  const Tensor after =
+      ops::flip(ops::cumprod(ops::cat(std::vector<Tensor>{one, reversed}, -1), -1, std::nullopt), IntList(dims, 1));
   return before * after;
 }
 
@@ -68,7 +73,8 @@ bool has_zero(const Tensor& t) { return item(ops::any(ops::eq(t, zeros_as(t)), s
 Tensor det_backward(const Tensor& grad, const Tensor& A, const Tensor& det) {
   if (!grad.defined()) return {};
   if (A.numel() == 0) return zeros_as(A);
-  if (det.is_meta() || !has_zero(det)) return scalar_matrix(grad * conj(det)) * adjoint(std::get<0>(ops::linalg_inv_ex(A, false)));
+  if (det.is_meta() || !has_zero(det))
+    return scalar_matrix(grad * conj(det)) * adjoint(std::get<0>(ops::linalg_inv_ex(A, false)));
   // Of a singular matrix: the cofactors, from the singular values.
   const auto [U, S, Vh] = ops::_linalg_svd(A, false, true, std::nullopt);
   const Tensor phase = conj(ops::linalg_det(U) * ops::linalg_det(Vh));
@@ -88,7 +94,8 @@ Tensor slogdet_backward(const Tensor& grad_sign, const Tensor& grad_log, const T
   return scalar_matrix(weight) * adjoint(std::get<0>(ops::linalg_inv_ex(A, false)));
 }
 
-// --- reflections ------------------------------------------------------------------------------------------------------
+// --- reflections
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -120,7 +127,8 @@ struct ReflectionGradients {
 };
 
 // Of H_1 ... H_k C, or with the reflections' adjoints in reverse order.
-ReflectionGradients product_backward(const Tensor& grad, const Tensor& input, const Tensor& taus, const Tensor& C, bool adjoint_product) {
+ReflectionGradients product_backward(const Tensor& grad, const Tensor& input, const Tensor& taus, const Tensor& C,
+                                     bool adjoint_product) {
   const Reflections h(input, taus, adjoint_product);
   const size_t k = h.v.size();
   const auto factor = [&](size_t step) { return adjoint_product ? k - 1 - step : step; };  // left to right
@@ -140,7 +148,8 @@ ReflectionGradients product_backward(const Tensor& grad, const Tensor& input, co
   if (k == 0) return {zeros_as(input), zeros_as(taus), G};
   Tensor columns = ops::tril(ops::cat(gv, -1), -1);
   const int64_t n = input.size(-1);
-  if (n > static_cast<int64_t>(k)) columns = ops::cat(std::vector<Tensor>{columns, zeros_as(part(input, -1, static_cast<int64_t>(k), n))}, -1);
+  if (n > static_cast<int64_t>(k))
+    columns = ops::cat(std::vector<Tensor>{columns, zeros_as(part(input, -1, static_cast<int64_t>(k), n))}, -1);
   return {columns, ops::stack(gtau, -1), G};
 }
 
@@ -153,14 +162,17 @@ std::tuple<Tensor, Tensor> householder_product_backward(const Tensor& grad, cons
   return {g.input, g.tau};
 }
 
-std::tuple<Tensor, Tensor, Tensor> ormqr_backward(const Tensor& grad, const Tensor& input, const Tensor& tau, const Tensor& other, bool left, bool transpose) {
+std::tuple<Tensor, Tensor, Tensor> ormqr_backward(const Tensor& grad, const Tensor& input, const Tensor& tau,
+                                                  const Tensor& other, bool left, bool transpose) {
   if (grad.numel() == 0 || input.numel() == 0) return {zeros_as(input), zeros_as(tau), grad};
   // C Q = (Q^H C^H)^H
-  const ReflectionGradients g = left ? product_backward(grad, input, tau, other, transpose) : product_backward(adjoint(grad), input, tau, adjoint(other), !transpose);
+  const ReflectionGradients g = left ? product_backward(grad, input, tau, other, transpose)
+                                     : product_backward(adjoint(grad), input, tau, adjoint(other), !transpose);
   return {g.input, g.tau, left ? g.other : adjoint(g.other)};
 }
 
-// --- QR -----------------------------------------------------------------------------------------------------------------
+// --- QR
+// -----------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -178,11 +190,15 @@ Tensor qr_tall(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor
 
 }  // namespace
 
-Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& A, const Tensor& Q, const Tensor& R, std::string_view mode) {
+Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& A, const Tensor& Q, const Tensor& R,
+                   std::string_view mode) {
   if (!gQ.defined() && !gR.defined()) return {};
   const int64_t m = A.size(-2), n = A.size(-1);
-  FL_CHECK(mode != "r", "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, mode='reduced') if you are going to require gradients");
-  FL_CHECK(mode != "complete" || m <= n, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
+  FL_CHECK(mode != "r",
+           "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use linalg.qr(A, "
+           "mode='reduced') if you are going to require gradients");
+  FL_CHECK(mode != "complete" || m <= n,
+           "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
   if (m >= n) return qr_tall(gQ, gR, Q, R);
   // A = [X Y], R = [U V] with square U: Q R of X, and V = Q^H Y.
   const Tensor Y = part(A, -1, m, n);
@@ -193,7 +209,8 @@ Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& A, const Te
   return ops::cat(std::vector<Tensor>{gX, mm(Q, gV)}, -1);
 }
 
-// --- singular values and eigenvalues --------------------------------------------------------------------------------------
+// --- singular values and eigenvalues
+// --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -201,7 +218,8 @@ Tensor skew(const Tensor& t) { return t - adjoint(t); }
 
 }  // namespace
 
-Tensor svd_backward(const Tensor& gU_full, const Tensor& gS, const Tensor& gVh_full, const Tensor& U_full, const Tensor& S, const Tensor& Vh_full) {
+Tensor svd_backward(const Tensor& gU_full, const Tensor& gS, const Tensor& gVh_full, const Tensor& U_full,
+                    const Tensor& S, const Tensor& Vh_full) {
   if (!gU_full.defined() && !gS.defined() && !gVh_full.defined()) return {};
   const int64_t k = S.size(-1);
   // Columns beyond the singular values span what is left: torch lets gradients reach them only as zeros.
@@ -244,7 +262,8 @@ Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const 
   Tensor middle = VgV / to_dtype(differences(L), V.dtype());
   middle = middle - diagonal_matrix(diagonal_of(middle));
   if (gL.defined()) middle = middle + diagonal_matrix(to_dtype(gL, V.dtype()));
-  return mm(V, mm((middle + adjoint(middle)) * Scalar(0.5), adjoint(V)));  // a Hermitian matrix moves along Hermitian ones
+  return mm(V,
+            mm((middle + adjoint(middle)) * Scalar(0.5), adjoint(V)));  // a Hermitian matrix moves along Hermitian ones
 }
 
 // Eigenvectors are of norm one: their own direction is projected out (Boeddeker et al. 2017, arXiv:1701.00392).
@@ -265,7 +284,8 @@ Tensor eig_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const T
   return real_input ? real_part(gA) : gA;
 }
 
-std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad, const Tensor& A, const Tensor& B, std::optional<double> rcond) {
+std::tuple<Tensor, Tensor> lstsq_backward(const Tensor& grad, const Tensor& A, const Tensor& B,
+                                          std::optional<double> rcond) {
   if (!grad.defined()) return {};
   const Tensor gX = part(grad, -2, 0, A.size(-1));
   const Tensor P = rcond ? ops::linalg_pinv(A, *rcond, false) : ops::linalg_pinv(A, std::nullopt, std::nullopt, false);

@@ -31,9 +31,11 @@ template <class R>
 void transform_lines(std::complex<R>* data, const Lines& s, const fft::Transform<R>& transform) {
   using C = std::complex<R>;
   const int64_t groups = (s.inner + kLines - 1) / kLines;
-  const double work = static_cast<double>(s.n) * 5 * std::log2(static_cast<double>(s.n) + 1) * static_cast<double>(std::min(kLines, s.inner));
+  const double work = static_cast<double>(s.n) * 5 * std::log2(static_cast<double>(s.n) + 1) *
+                      static_cast<double>(std::min(kLines, s.inner));
   parallel_for(0, s.outer * groups, static_cast<int64_t>(std::max(1.0, 2e4 / work)), [&](int64_t begin, int64_t end) {
-    std::vector<C> scratch(static_cast<size_t>(transform.scratch_size())), buffer(s.inner > 1 ? static_cast<size_t>(kLines * s.n) : 0);
+    std::vector<C> scratch(static_cast<size_t>(transform.scratch_size())),
+        buffer(s.inner > 1 ? static_cast<size_t>(kLines * s.n) : 0);
     for (int64_t g = begin; g < end; ++g) {
       const int64_t first = g % groups * kLines, count = std::min(kLines, s.inner - first);
       C* base = data + g / groups * s.n * s.inner + first;
@@ -58,7 +60,9 @@ void transform_all(const Tensor& out, IntList dims, int64_t normalization, bool 
     points *= static_cast<double>(s.n);
     transform_lines(out.data_as<std::complex<R>>(), s, *fft::cached_transform<R>(s.n, forward));
   }
-  const R scale = static_cast<R>(normalization == 0 ? 1.0 : normalization == 1 ? 1.0 / std::sqrt(points) : 1.0 / points);
+  const R scale = static_cast<R>(normalization == 0   ? 1.0
+                                 : normalization == 1 ? 1.0 / std::sqrt(points)
+                                                      : 1.0 / points);
   if (scale == R(1)) return;
   R* values = out.data_as<R>();
   parallel_for(0, 2 * out.numel(), 32768, [&](int64_t begin, int64_t end) {
@@ -69,9 +73,13 @@ void transform_all(const Tensor& out, IntList dims, int64_t normalization, bool 
 }  // namespace
 
 TensorSpec fft_c2c_shape(const Tensor& self, IntList dim, int64_t normalization, bool) {
-  FL_CHECK(self.dtype() == DType::Complex64 || self.dtype() == DType::Complex128, "[fft] not implemented for ", dtype_name(self.dtype()), "; allowed: complex64, complex128");
-  FL_CHECK(normalization >= 0 && normalization <= 2, "[fft] normalization is 0 (none), 1 (by root n) or 2 (by n), got ", normalization);
-  for (const int64_t d : dim) FL_CHECK(self.sizes()[static_cast<size_t>(wrap_dim(d, self.dim()))] > 0, "[fft] Invalid number of data points (0) specified");
+  FL_CHECK(self.dtype() == DType::Complex64 || self.dtype() == DType::Complex128, "[fft] not implemented for ",
+           dtype_name(self.dtype()), "; allowed: complex64, complex128");
+  FL_CHECK(normalization >= 0 && normalization <= 2, "[fft] normalization is 0 (none), 1 (by root n) or 2 (by n), got ",
+           normalization);
+  for (const int64_t d : dim)
+    FL_CHECK(self.sizes()[static_cast<size_t>(wrap_dim(d, self.dim()))] > 0,
+             "[fft] Invalid number of data points (0) specified");
   return {self.sizes().vec(), self.dtype(), {}};
 }
 
@@ -79,8 +87,10 @@ void fft_c2c_cpu(const Tensor& self, IntList dim, int64_t normalization, bool fo
   if (!out.numel()) return;
   copy_values(out, self);
   ReleaseInterpreter long_work(out.numel() > 2048);
-  if (self.dtype() == DType::Complex64) transform_all<float>(out, dim, normalization, forward);
-  else transform_all<double>(out, dim, normalization, forward);
+  if (self.dtype() == DType::Complex64)
+    transform_all<float>(out, dim, normalization, forward);
+  else
+    transform_all<double>(out, dim, normalization, forward);
 }
 
 }  // namespace flambeau

@@ -48,19 +48,22 @@ inline C<R> times(C<R> a, C<R> b) {  // without the branches on NaN of operator*
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// --- one stage: p-point transforms of elements r apart, each turned by its twiddle -------------------------------------
+// --- one stage: p-point transforms of elements r apart, each turned by its twiddle
+// -------------------------------------
 
 template <class R>
 struct Stage {
   const C<R>* in;
   C<R>* out;
-  int64_t l, r;     // groups of earlier stages, and elements still apart
-  const C<R>* w;    // p - 1 twiddles a group
+  int64_t l, r;   // groups of earlier stages, and elements still apart
+  const C<R>* w;  // p - 1 twiddles a group
   bool forward;
 };
 
 template <class R>
-inline C<R> turn_quarter(C<R> a, bool forward) { return forward ? C<R>(a.imag(), -a.real()) : C<R>(-a.imag(), a.real()); }
+inline C<R> turn_quarter(C<R> a, bool forward) {
+  return forward ? C<R>(a.imag(), -a.real()) : C<R>(-a.imag(), a.real());
+}
 
 // `butterfly(in, in_step, twiddles, out, out_step)` for every element; `kOne` where only one is left in a group.
 template <bool kOne, class R, class F>
@@ -76,8 +79,10 @@ inline void for_each_butterfly(const Stage<R>& s, int64_t p, F&& butterfly) {
 
 template <class R, class F>
 inline void run_butterflies(const Stage<R>& s, int64_t p, F&& butterfly) {
-  if (s.r == 1) for_each_butterfly<true>(s, p, butterfly);
-  else for_each_butterfly<false>(s, p, butterfly);
+  if (s.r == 1)
+    for_each_butterfly<true>(s, p, butterfly);
+  else
+    for_each_butterfly<false>(s, p, butterfly);
 }
 
 template <class R>
@@ -118,7 +123,8 @@ void stage5(const Stage<R>& s) {
   const R c1 = static_cast<R>(0.30901699437494742410), c2 = static_cast<R>(-0.80901699437494742410);
   const R s1 = static_cast<R>(0.95105651629515357212), s2 = static_cast<R>(0.58778525229247312917);
   run_butterflies(s, 5, [=](const C<R>* in, int64_t step, const C<R>* w, C<R>* out, int64_t out_step) {
-    const C<R> a = in[0], b = times(in[step], w[0]), c = times(in[2 * step], w[1]), d = times(in[3 * step], w[2]), e = times(in[4 * step], w[3]);
+    const C<R> a = in[0], b = times(in[step], w[0]), c = times(in[2 * step], w[1]), d = times(in[3 * step], w[2]),
+               e = times(in[4 * step], w[3]);
     const C<R> be = b + e, cd = c + d, b_e = b - e, c_d = c - d;
     const C<R> m1 = a + be * c1 + cd * c2, m2 = a + be * c2 + cd * c1;
     const C<R> t1 = turn_quarter(b_e * s1 + c_d * s2, s.forward), t2 = turn_quarter(b_e * s2 - c_d * s1, s.forward);
@@ -147,11 +153,16 @@ void stage_any(const Stage<R>& s, int64_t p, const C<R>* roots) {
 template <class R>
 void run_stage(const Stage<R>& s, int64_t p, const C<R>* roots) {
   switch (p) {
-    case 2: return stage2(s);
-    case 3: return stage3(s);
-    case 4: return stage4(s);
-    case 5: return stage5(s);
-    default: return stage_any(s, p, roots);
+    case 2:
+      return stage2(s);
+    case 3:
+      return stage3(s);
+    case 4:
+      return stage4(s);
+    case 5:
+      return stage5(s);
+    default:
+      return stage_any(s, p, roots);
   }
 }
 
@@ -179,7 +190,11 @@ Transform<R>::Transform(int64_t n, bool forward) : n_(n), forward_(forward), fac
   // x_j w^(j^2/2) convolved with w^(-j^2/2), where j k = (j^2 + k^2 - (j - k)^2) / 2 (Bluestein 1970).
   const int64_t m = power_of_two_from(2 * n - 1);
   chirp_.resize(static_cast<size_t>(n));
-  for (int64_t k = 0; k < n; ++k) chirp_[static_cast<size_t>(k)] = root<R>(static_cast<int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) % static_cast<unsigned __int128>(2 * n)), 2 * n, forward);
+  for (int64_t k = 0; k < n; ++k)
+    chirp_[static_cast<size_t>(k)] =
+        root<R>(static_cast<int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) %
+                                     static_cast<unsigned __int128>(2 * n)),
+                2 * n, forward);
   inner_ = std::make_unique<Transform>(m, true);
   inner_back_ = std::make_unique<Transform>(m, false);
   kernel_.assign(static_cast<size_t>(m), C(0));
@@ -196,8 +211,10 @@ Transform<R>::Transform(int64_t n, bool forward) : n_(n), forward_(forward), fac
 template <class R>
 void Transform<R>::run(C* line, C* scratch) const {
   if (n_ <= 1) return;
-  if (factors_.empty()) run_bluestein(line, scratch);
-  else run_factors(line, scratch);
+  if (factors_.empty())
+    run_bluestein(line, scratch);
+  else
+    run_factors(line, scratch);
 }
 
 // After factors of product l the array holds, at [j][k], the l-point transforms of the elements n / l apart (Stockham).

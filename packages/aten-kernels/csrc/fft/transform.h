@@ -29,8 +29,8 @@ class Transform {
   std::vector<int64_t> factors_;
   std::vector<C> twiddles_;     // of every stage: p - 1 a group
   std::vector<C> small_roots_;  // of every stage: exp(-+2 pi i q / p)
-  std::vector<C> chirp_;   // Bluestein: exp(-+pi i k^2 / n)
-  std::vector<C> kernel_;  // transform of the conjugate chirp, divided by its length
+  std::vector<C> chirp_;        // Bluestein: exp(-+pi i k^2 / n)
+  std::vector<C> kernel_;       // transform of the conjugate chirp, divided by its length
   std::unique_ptr<Transform> inner_, inner_back_;
 };
 

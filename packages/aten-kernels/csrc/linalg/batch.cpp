@@ -10,19 +10,23 @@ namespace flambeau::linalg {
 
 void check_matrix(const char* op, const Tensor& a) {
   FL_CHECK(a.dim() >= 2, "[", op, "] The input tensor must have at least 2 dimensions, got sizes ", a.sizes());
-  FL_CHECK(a.is_floating_point() || a.is_complex(), "[", op, "] Expected a floating point or complex tensor as input. Got ", dtype_name(a.dtype()));
+  FL_CHECK(a.is_floating_point() || a.is_complex(), "[", op,
+           "] Expected a floating point or complex tensor as input. Got ", dtype_name(a.dtype()));
   const DType t = a.dtype();
-  FL_CHECK_NOT_IMPLEMENTED(t == DType::Float32 || t == DType::Float64 || t == DType::Complex64 || t == DType::Complex128, "[", op, "] not implemented for ", dtype_name(t),
-                           "; allowed: float32, float64, complex64, complex128");
+  FL_CHECK_NOT_IMPLEMENTED(
+      t == DType::Float32 || t == DType::Float64 || t == DType::Complex64 || t == DType::Complex128, "[", op,
+      "] not implemented for ", dtype_name(t), "; allowed: float32, float64, complex64, complex128");
 }
 
 void check_square(const char* op, const Tensor& a) {
   check_matrix(op, a);
-  FL_CHECK(rows(a) == columns(a), "[", op, "] A must be batches of square matrices, but they are ", rows(a), " by ", columns(a), " matrices");
+  FL_CHECK(rows(a) == columns(a), "[", op, "] A must be batches of square matrices, but they are ", rows(a), " by ",
+           columns(a), " matrices");
 }
 
 void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
-  FL_CHECK(a.dtype() == b.dtype(), "[", op, "] Expected all matrices to have the same dtype, but found ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
+  FL_CHECK(a.dtype() == b.dtype(), "[", op, "] Expected all matrices to have the same dtype, but found ",
+           dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
 }
 
 Int checked_int(const char* op, int64_t n) {
@@ -69,7 +73,8 @@ Tensor column_major_copy(const Tensor& a, IntList batch) {
 Tensor column_major(const Tensor& a) {
   const TensorSpec spec = matrix_spec(batch_sizes(a), rows(a), columns(a), a.dtype());
   bool fits = true;
-  for (size_t d = 0; d < spec.sizes.size(); ++d) fits = fits && (spec.sizes[d] <= 1 || a.strides()[d] == spec.strides[d]);
+  for (size_t d = 0; d < spec.sizes.size(); ++d)
+    fits = fits && (spec.sizes[d] <= 1 || a.strides()[d] == spec.strides[d]);
   return fits ? a : column_major_copy(a);
 }
 
@@ -95,8 +100,9 @@ void raise_linalg(const char* op, const Tensor& info, int64_t index, const std::
 void check_invertible(const char* op, const Tensor& info) {
   const int64_t i = first_failure(info);
   if (i < 0) return;
-  raise_linalg(op, info, i, "The diagonal element " + std::to_string(info.data_as<int32_t>()[i]) +
-                                " is zero, the inversion could not be completed because the input matrix is singular.");
+  raise_linalg(op, info, i,
+               "The diagonal element " + std::to_string(info.data_as<int32_t>()[i]) +
+                   " is zero, the inversion could not be completed because the input matrix is singular.");
 }
 
 }  // namespace flambeau::linalg

@@ -53,10 +53,14 @@ void for_each_matrix(int64_t count, double work, F&& f) {
 template <class F>
 void with_type(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Float32: return f.template operator()<float>();
-    case DType::Float64: return f.template operator()<double>();
-    case DType::Complex64: return f.template operator()<std::complex<float>>();
-    default: return f.template operator()<std::complex<double>>();
+    case DType::Float32:
+      return f.template operator()<float>();
+    case DType::Float64:
+      return f.template operator()<double>();
+    case DType::Complex64:
+      return f.template operator()<std::complex<float>>();
+    default:
+      return f.template operator()<std::complex<double>>();
   }
 }
 

@@ -25,7 +25,8 @@ void clear_triangle(bool upper, Int n, T* a) {
 }
 
 std::string not_positive(const Tensor& info, int64_t i) {
-  return "The factorization could not be completed because the input is not positive-definite (the leading minor of order " +
+  return "The factorization could not be completed because the input is not positive-definite (the leading minor of "
+         "order " +
          std::to_string(info.data_as<int32_t>()[i]) + " is not positive-definite).";
 }
 
@@ -56,8 +57,10 @@ TensorSpec cholesky_solve_shape(const Tensor& self, const Tensor& input2, bool) 
   check_matrix("cholesky_solve", self);
   check_square("cholesky_solve", input2);
   check_same_dtype("cholesky_solve", self, input2);
-  FL_CHECK(rows(self) == rows(input2), "[cholesky_solve] Incompatible matrix sizes: each factor is ", rows(input2), " by ", rows(input2), " but each b has ", rows(self), " rows");
-  return matrix_spec(broadcast_shapes(batch_sizes(self), batch_sizes(input2), "cholesky_solve"), rows(self), columns(self), self.dtype());
+  FL_CHECK(rows(self) == rows(input2), "[cholesky_solve] Incompatible matrix sizes: each factor is ", rows(input2),
+           " by ", rows(input2), " but each b has ", rows(self), " rows");
+  return matrix_spec(broadcast_shapes(batch_sizes(self), batch_sizes(input2), "cholesky_solve"), rows(self),
+                     columns(self), self.dtype());
 }
 
 void cholesky_solve_cpu(const Tensor& self, const Tensor& input2, bool upper, const Tensor& out) {
@@ -70,7 +73,8 @@ void cholesky_solve_cpu(const Tensor& self, const Tensor& input2, bool upper, co
       static void* const f = lapack::routine<T>("potrs");
       const char uplo = upper ? 'U' : 'L';
       Int info = 0;
-      lapack::call(f, &uplo, &n, &k, factor.data_as<T>() + i * n * n, &n, out.data_as<T>() + i * n * k, &n, &info, lapack::kOne);
+      lapack::call(f, &uplo, &n, &k, factor.data_as<T>() + i * n * n, &n, out.data_as<T>() + i * n * k, &n, &info,
+                   lapack::kOne);
     });
   });
 }
@@ -94,8 +98,10 @@ void cholesky_inverse_cpu(const Tensor& self, bool upper, const Tensor& out) {
       for (Int j = 0; j < n; ++j)
         for (Int i = upper ? 0 : j + 1; i < (upper ? j : n); ++i) {
           const T x = a[static_cast<int64_t>(j) * n + i];
-          if constexpr (lapack::is_complex_v<T>) a[static_cast<int64_t>(i) * n + j] = std::conj(x);
-          else a[static_cast<int64_t>(i) * n + j] = x;
+          if constexpr (lapack::is_complex_v<T>)
+            a[static_cast<int64_t>(i) * n + j] = std::conj(x);
+          else
+            a[static_cast<int64_t>(i) * n + j] = x;
         }
     });
   });

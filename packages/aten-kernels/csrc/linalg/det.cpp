@@ -8,7 +8,8 @@ namespace flambeau {
 using namespace linalg;
 
 std::tuple<TensorSpec, TensorSpec, TensorSpec> lu_factor_shape(const Tensor& A, bool pivot, bool check_errors);
-void lu_factor_cpu(const Tensor& A, bool pivot, bool check_errors, const Tensor& LU, const Tensor& pivots, const Tensor& info);
+void lu_factor_cpu(const Tensor& A, bool pivot, bool check_errors, const Tensor& LU, const Tensor& pivots,
+                   const Tensor& info);
 
 namespace {
 
@@ -18,7 +19,9 @@ bool odd_exchanges(const int32_t* pivots, int64_t n) {
   return odd;
 }
 
-void factor(const Tensor& A, const Tensor& LU, const Tensor& pivots) { lu_factor_cpu(A, true, false, LU, pivots, allocate(info_spec(batch_sizes(A)))); }
+void factor(const Tensor& A, const Tensor& LU, const Tensor& pivots) {
+  lu_factor_cpu(A, true, false, LU, pivots, allocate(info_spec(batch_sizes(A))));
+}
 
 }  // namespace
 
@@ -42,11 +45,13 @@ void det_cpu(const Tensor& A, const Tensor& result, const Tensor& LU, const Tens
 }
 
 std::tuple<TensorSpec, TensorSpec, TensorSpec, TensorSpec> slogdet_shape(const Tensor& A) {
-  FL_CHECK(A.dtype() != DType::Float16 && A.dtype() != DType::BFloat16, "[linalg.slogdet] Low precision dtypes not supported. Got ", dtype_name(A.dtype()));
+  FL_CHECK(A.dtype() != DType::Float16 && A.dtype() != DType::BFloat16,
+           "[linalg.slogdet] Low precision dtypes not supported. Got ", dtype_name(A.dtype()));
   check_square("linalg.slogdet", A);
   auto [lu, pivots, info] = lu_factor_shape(A, true, false);
   const std::vector<int64_t> batch = batch_sizes(A).vec();
-  return {TensorSpec{batch, A.dtype(), {}}, TensorSpec{batch, to_real(A.dtype()), {}}, std::move(lu), std::move(pivots)};
+  return {TensorSpec{batch, A.dtype(), {}}, TensorSpec{batch, to_real(A.dtype()), {}}, std::move(lu),
+          std::move(pivots)};
 }
 
 void slogdet_cpu(const Tensor& A, const Tensor& sign, const Tensor& logabsdet, const Tensor& LU, const Tensor& pivots) {

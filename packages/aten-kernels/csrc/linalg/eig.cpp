@@ -21,7 +21,8 @@ Int heevd(char job, char uplo, Int n, T* a, lapack::Real<T>* w) {
   Int first_int = 0;
   const auto run = [&](T* work, [[maybe_unused]] R* rwork, Int* iwork) {
     if constexpr (lapack::is_complex_v<T>)
-      lapack::call(f, &job, &uplo, &n, a, &n, w, work, &length, rwork, &real_length, iwork, &int_length, &info, lapack::kOne, lapack::kOne);
+      lapack::call(f, &job, &uplo, &n, a, &n, w, work, &length, rwork, &real_length, iwork, &int_length, &info,
+                   lapack::kOne, lapack::kOne);
     else
       lapack::call(f, &job, &uplo, &n, a, &n, w, work, &length, iwork, &int_length, &info, lapack::kOne, lapack::kOne);
   };
@@ -48,7 +49,8 @@ std::tuple<TensorSpec, TensorSpec> eigh_shape(const Tensor& A, std::string_view 
   check_square("linalg.eigh", A);
   upper_or_lower(UPLO);
   const TensorSpec values = vector_spec(batch_sizes(A), rows(A), to_real(A.dtype()));
-  return {values, compute_v ? matrix_spec(batch_sizes(A), rows(A), rows(A), A.dtype()) : TensorSpec{{0}, A.dtype(), {}}};
+  return {values,
+          compute_v ? matrix_spec(batch_sizes(A), rows(A), rows(A), A.dtype()) : TensorSpec{{0}, A.dtype(), {}}};
 }
 
 void eigh_cpu(const Tensor& A, std::string_view UPLO, bool compute_v, const Tensor& values, const Tensor& vectors) {
@@ -61,20 +63,29 @@ void eigh_cpu(const Tensor& A, std::string_view UPLO, bool compute_v, const Tens
     for_each_matrix(info.numel(), 9.0 * n * n * n, [&](int64_t i) {
       T* a = work.data_as<T>() + i * n * n;
       int32_t& status = info.data_as<int32_t>()[i];
-      status = n == 0 ? 0 : !all_finite(a, static_cast<int64_t>(n) * n) ? 1 : heevd<T>(compute_v ? 'V' : 'N', uplo, n, a, values.data_as<lapack::Real<T>>() + i * n);
+      status = n == 0 ? 0
+               : !all_finite(a, static_cast<int64_t>(n) * n)
+                   ? 1
+                   : heevd<T>(compute_v ? 'V' : 'N', uplo, n, a, values.data_as<lapack::Real<T>>() + i * n);
     });
   });
   if (const int64_t i = first_failure(info); i >= 0)
-    raise_linalg("linalg.eigh", info, i, "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: " +
-                                             std::to_string(info.data_as<int32_t>()[i]) + ").");
+    raise_linalg("linalg.eigh", info, i,
+                 "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                 "repeated eigenvalues (error code: " +
+                     std::to_string(info.data_as<int32_t>()[i]) + ").");
 }
 
 namespace {
 
 template <class T>
-struct ComplexOf { using type = std::complex<T>; };
+struct ComplexOf {
+  using type = std::complex<T>;
+};
 template <class T>
-struct ComplexOf<std::complex<T>> { using type = std::complex<T>; };
+struct ComplexOf<std::complex<T>> {
+  using type = std::complex<T>;
+};
 
 // A conjugate pair of real matrices' vectors comes as real and imaginary columns.
 template <class R>
@@ -107,7 +118,8 @@ Int geev(Int n, T* a, typename ComplexOf<T>::type* w, typename ComplexOf<T>::typ
   if constexpr (lapack::is_complex_v<T>) {
     const std::unique_ptr<R[]> rwork(new R[2 * size]);
     const auto run = [&](T* work) {
-      lapack::call(f, &left, &right, &n, a, &n, w, &none, &one, vectors ? vectors : &none, vectors ? &n : &one, work, &length, rwork.get(), &info, lapack::kOne, lapack::kOne);
+      lapack::call(f, &left, &right, &n, a, &n, w, &none, &one, vectors ? vectors : &none, vectors ? &n : &one, work,
+                   &length, rwork.get(), &info, lapack::kOne, lapack::kOne);
     };
     run(&first);
     length = lapack::work_length(first);
@@ -116,7 +128,8 @@ Int geev(Int n, T* a, typename ComplexOf<T>::type* w, typename ComplexOf<T>::typ
   } else {
     const std::unique_ptr<R[]> re(new R[size]), im(new R[size]), v(new R[vectors ? size * size : 1]);
     const auto run = [&](T* work) {
-      lapack::call(f, &left, &right, &n, a, &n, re.get(), im.get(), &none, &one, v.get(), vectors ? &n : &one, work, &length, &info, lapack::kOne, lapack::kOne);
+      lapack::call(f, &left, &right, &n, a, &n, re.get(), im.get(), &none, &one, v.get(), vectors ? &n : &one, work,
+                   &length, &info, lapack::kOne, lapack::kOne);
     };
     run(&first);
     length = lapack::work_length(first);
@@ -133,7 +146,8 @@ Int geev(Int n, T* a, typename ComplexOf<T>::type* w, typename ComplexOf<T>::typ
 std::tuple<TensorSpec, TensorSpec> eig_shape(const Tensor& A, bool compute_v) {
   check_square("linalg.eig", A);
   const DType t = to_complex(A.dtype());
-  return {vector_spec(batch_sizes(A), rows(A), t), compute_v ? matrix_spec(batch_sizes(A), rows(A), rows(A), t) : TensorSpec{{0}, t, {}}};
+  return {vector_spec(batch_sizes(A), rows(A), t),
+          compute_v ? matrix_spec(batch_sizes(A), rows(A), rows(A), t) : TensorSpec{{0}, t, {}}};
 }
 
 void eig_cpu(const Tensor& A, bool compute_v, const Tensor& values, const Tensor& vectors) {
@@ -142,15 +156,20 @@ void eig_cpu(const Tensor& A, bool compute_v, const Tensor& values, const Tensor
   const Tensor info = allocate(info_spec(batch_sizes(A)));
   with_type(A.dtype(), [&]<class T>() {
     using C = typename ComplexOf<T>::type;
-    FL_CHECK(all_finite(work.data_as<T>(), work.numel()), "torch.linalg.eig: input tensor should not contain infs or NaNs.");
+    FL_CHECK(all_finite(work.data_as<T>(), work.numel()),
+             "torch.linalg.eig: input tensor should not contain infs or NaNs.");
     for_each_matrix(info.numel(), 25.0 * n * n * n, [&](int64_t i) {
       const int64_t at = i * n * n;
-      info.data_as<int32_t>()[i] = n == 0 ? 0 : geev<T>(n, work.data_as<T>() + at, values.data_as<C>() + i * n, compute_v ? vectors.data_as<C>() + at : nullptr);
+      info.data_as<int32_t>()[i] = n == 0 ? 0
+                                          : geev<T>(n, work.data_as<T>() + at, values.data_as<C>() + i * n,
+                                                    compute_v ? vectors.data_as<C>() + at : nullptr);
     });
   });
   if (const int64_t i = first_failure(info); i >= 0)
-    raise_linalg("linalg.eig", info, i, "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated eigenvalues (error code: " +
-                                            std::to_string(info.data_as<int32_t>()[i]) + ").");
+    raise_linalg("linalg.eig", info, i,
+                 "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                 "repeated eigenvalues (error code: " +
+                     std::to_string(info.data_as<int32_t>()[i]) + ").");
 }
 
 }  // namespace flambeau

@@ -21,7 +21,9 @@ std::string library_path() {
   const char* text = folder ? PyUnicode_AsUTF8(folder.get()) : nullptr;
   if (!text) {
     PyErr_Clear();
-    FL_CHECK(false, "[linalg] LAPACK is not installed: it comes with the package scipy-openblas32; pip install scipy-openblas32");
+    FL_CHECK(
+        false,
+        "[linalg] LAPACK is not installed: it comes with the package scipy-openblas32; pip install scipy-openblas32");
   }
   return std::string(text) + "/libscipy_openblas.so";
 }
@@ -32,8 +34,10 @@ void* open_with_one_thread(const std::string& path) {
   const std::string kept = before ? before : "";
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (before) setenv("OPENBLAS_NUM_THREADS", kept.c_str(), 1);
-  else unsetenv("OPENBLAS_NUM_THREADS");
+  if (before)
+    setenv("OPENBLAS_NUM_THREADS", kept.c_str(), 1);
+  else
+    unsetenv("OPENBLAS_NUM_THREADS");
   return handle;
 }
 
@@ -46,7 +50,8 @@ void load() {
   const std::string path = library_path();
   void* handle = open_with_one_thread(path);
   FL_CHECK(handle, "[linalg] cannot load LAPACK from ", path, ": ", dlerror(), "; reinstall scipy-openblas32");
-  if (void* set_threads = dlsym(handle, "scipy_openblas_set_num_threads")) reinterpret_cast<void (*)(int)>(set_threads)(1);
+  if (void* set_threads = dlsym(handle, "scipy_openblas_set_num_threads"))
+    reinterpret_cast<void (*)(int)>(set_threads)(1);
   library.store(handle, std::memory_order_release);
 }
 

@@ -14,13 +14,36 @@ void load();
 /// Address of a routine, say "dgetrf". Throws RuntimeError when the library lacks it.
 void* find(char prefix, const char* name);
 
-template <class T> struct Number;
-template <> struct Number<float> { using Real = float; static constexpr char prefix = 's'; static constexpr bool is_complex = false; };
-template <> struct Number<double> { using Real = double; static constexpr char prefix = 'd'; static constexpr bool is_complex = false; };
-template <> struct Number<std::complex<float>> { using Real = float; static constexpr char prefix = 'c'; static constexpr bool is_complex = true; };
-template <> struct Number<std::complex<double>> { using Real = double; static constexpr char prefix = 'z'; static constexpr bool is_complex = true; };
-template <class T> using Real = typename Number<T>::Real;
-template <class T> inline constexpr bool is_complex_v = Number<T>::is_complex;
+template <class T>
+struct Number;
+template <>
+struct Number<float> {
+  using Real = float;
+  static constexpr char prefix = 's';
+  static constexpr bool is_complex = false;
+};
+template <>
+struct Number<double> {
+  using Real = double;
+  static constexpr char prefix = 'd';
+  static constexpr bool is_complex = false;
+};
+template <>
+struct Number<std::complex<float>> {
+  using Real = float;
+  static constexpr char prefix = 'c';
+  static constexpr bool is_complex = true;
+};
+template <>
+struct Number<std::complex<double>> {
+  using Real = double;
+  static constexpr char prefix = 'z';
+  static constexpr bool is_complex = true;
+};
+template <class T>
+using Real = typename Number<T>::Real;
+template <class T>
+inline constexpr bool is_complex_v = Number<T>::is_complex;
 
 /// The routine of element type T; complex ones may have another name (ormqr, unmqr).
 template <class T>
@@ -39,8 +62,10 @@ inline constexpr size_t kOne = 1;
 template <class T>
 Int work_length(T first) {
   double n;
-  if constexpr (is_complex_v<T>) n = static_cast<double>(first.real());
-  else n = static_cast<double>(first);
+  if constexpr (is_complex_v<T>)
+    n = static_cast<double>(first.real());
+  else
+    n = static_cast<double>(first);
   return n < 1 ? 1 : static_cast<Int>(n * 1.0000001 + 1);  // a float may have lost the last digits
 }
 

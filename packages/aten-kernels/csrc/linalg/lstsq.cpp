@@ -18,7 +18,8 @@ Driver driver_of(std::string_view name) {
   if (name == "gels") return Driver::Gels;
   if (name == "gelsy") return Driver::Gelsy;
   if (name == "gelsd") return Driver::Gelsd;
-  FL_CHECK(name == "gelss", "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ", name);
+  FL_CHECK(name == "gelss", "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ",
+           name);
   return Driver::Gelss;
 }
 
@@ -54,8 +55,10 @@ void gelsy(Problem<T>& p) {
   T first{};
   const auto run = [&](T* work) {
     if constexpr (lapack::is_complex_v<T>)
-      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, jpvt.get(), &p.rcond, &p.rank, work, &length, rwork.get(), &p.info);
-    else lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, jpvt.get(), &p.rcond, &p.rank, work, &length, &p.info);
+      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, jpvt.get(), &p.rcond, &p.rank, work, &length,
+                   rwork.get(), &p.info);
+    else
+      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, jpvt.get(), &p.rcond, &p.rank, work, &length, &p.info);
   };
   run(&first);
   length = lapack::work_length(first);
@@ -72,8 +75,10 @@ void gelsd(Problem<T>& p) {
   R first_real{};
   const auto run = [&](T* work, [[maybe_unused]] R* rwork, Int* iwork) {
     if constexpr (lapack::is_complex_v<T>)
-      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, rwork, iwork, &p.info);
-    else lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, iwork, &p.info);
+      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, rwork, iwork,
+                   &p.info);
+    else
+      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, iwork, &p.info);
   };
   run(&first, &first_real, &first_int);
   length = lapack::work_length(first);
@@ -92,8 +97,10 @@ void gelss(Problem<T>& p) {
   T first{};
   const auto run = [&](T* work) {
     if constexpr (lapack::is_complex_v<T>)
-      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, rwork.get(), &p.info);
-    else lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, &p.info);
+      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, rwork.get(),
+                   &p.info);
+    else
+      lapack::call(f, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, p.s, &p.rcond, &p.rank, work, &length, &p.info);
   };
   run(&first);
   length = lapack::work_length(first);
@@ -104,20 +111,24 @@ void gelss(Problem<T>& p) {
 }  // namespace
 
 /// The solution stands in the first n rows of `result`, which has max(m, n); the rows below hold what is left over.
-std::tuple<TensorSpec, TensorSpec, TensorSpec> lstsq_shape(const Tensor& A, const Tensor& B, std::optional<double>, std::string_view driver) {
+std::tuple<TensorSpec, TensorSpec, TensorSpec> lstsq_shape(const Tensor& A, const Tensor& B, std::optional<double>,
+                                                           std::string_view driver) {
   check_matrix("linalg.lstsq", A);
   check_matrix("linalg.lstsq", B);
   check_same_dtype("linalg.lstsq", A, B);
   driver_of(driver);
-  FL_CHECK(rows(A) == rows(B), "[linalg.lstsq] input.size(-2) should match other.size(-2), got ", A.sizes(), " and ", B.sizes());
+  FL_CHECK(rows(A) == rows(B), "[linalg.lstsq] input.size(-2) should match other.size(-2), got ", A.sizes(), " and ",
+           B.sizes());
   const std::vector<int64_t> batch = broadcast_shapes(batch_sizes(A), batch_sizes(B), "linalg.lstsq");
   return {matrix_spec(batch, std::max(rows(A), columns(A)), columns(B), A.dtype()), TensorSpec{batch, DType::Int64, {}},
           vector_spec(batch, std::min(rows(A), columns(A)), to_real(A.dtype()))};
 }
 
-void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, std::string_view driver, const Tensor& result, const Tensor& rank, const Tensor& singular_values) {
+void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, std::string_view driver,
+               const Tensor& result, const Tensor& rank, const Tensor& singular_values) {
   const Driver kind = driver_of(driver);
-  const Int m = checked_int("linalg.lstsq", rows(A)), n = checked_int("linalg.lstsq", columns(A)), k = checked_int("linalg.lstsq", columns(B)), ldb = std::max(m, n);
+  const Int m = checked_int("linalg.lstsq", rows(A)), n = checked_int("linalg.lstsq", columns(A)),
+            k = checked_int("linalg.lstsq", columns(B)), ldb = std::max(m, n);
   const Tensor work = column_major_copy(A, batch_sizes(result));
   if (result.numel() && B.numel()) copy_values(slice(result, -2, 0, m, 1), B);
   const Tensor info = allocate(info_spec(batch_sizes(result)));
@@ -125,16 +136,30 @@ void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, st
   with_type(A.dtype(), [&]<class T>() {
     using R = lapack::Real<T>;
     for_each_matrix(info.numel(), 4.0 * m * n * ldb, [&](int64_t i) {
-      Problem<T> p{m, n, k, ldb, work.data_as<T>() + i * m * n, result.data_as<T>() + i * static_cast<int64_t>(ldb) * k, singular_values.data_as<R>() + i * std::min(m, n),
+      Problem<T> p{m,
+                   n,
+                   k,
+                   ldb,
+                   work.data_as<T>() + i * m * n,
+                   result.data_as<T>() + i * static_cast<int64_t>(ldb) * k,
+                   singular_values.data_as<R>() + i * std::min(m, n),
                    static_cast<R>(rcond.value_or(epsilon * ldb))};
       if (m == 0 || n == 0) {
         std::fill(p.b, p.b + static_cast<int64_t>(ldb) * k, T(0));
       } else {
         switch (kind) {
-          case Driver::Gels: gels(p); break;
-          case Driver::Gelsy: gelsy(p); break;
-          case Driver::Gelsd: gelsd(p); break;
-          case Driver::Gelss: gelss(p); break;
+          case Driver::Gels:
+            gels(p);
+            break;
+          case Driver::Gelsy:
+            gelsy(p);
+            break;
+          case Driver::Gelsd:
+            gelsd(p);
+            break;
+          case Driver::Gelss:
+            gelss(p);
+            break;
         }
       }
       rank.data_as<int64_t>()[i] = p.rank;
@@ -142,9 +167,13 @@ void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, st
     });
   });
   if (const int64_t i = first_failure(info); i >= 0)
-    raise_linalg("torch.linalg.lstsq", info, i, kind == Driver::Gels ? "The least squares solution could not be computed because the input matrix does not have full rank (error code: " +
-                                                                           std::to_string(info.data_as<int32_t>()[i]) + ")."
-                                                                     : "The algorithm failed to converge (error code: " + std::to_string(info.data_as<int32_t>()[i]) + ").");
+    raise_linalg(
+        "torch.linalg.lstsq", info, i,
+        kind == Driver::Gels
+            ? "The least squares solution could not be computed because the input matrix does not have full rank "
+              "(error code: " +
+                  std::to_string(info.data_as<int32_t>()[i]) + ")."
+            : "The algorithm failed to converge (error code: " + std::to_string(info.data_as<int32_t>()[i]) + ").");
 }
 
 }  // namespace flambeau

@@ -51,16 +51,21 @@ void permutation(const Int* pivots, int64_t count, int64_t n, int64_t* order) {
 }  // namespace
 
 std::tuple<TensorSpec, TensorSpec, TensorSpec> lu_factor_shape(const Tensor& A, bool pivot, bool) {
-  FL_CHECK(A.dim() >= 2, "[linalg.lu_factor] Expected tensor with 2 or more dimensions. Got size: ", A.sizes(), " instead");
-  FL_CHECK_NOT_IMPLEMENTED(A.is_floating_point() || A.is_complex(), "[linalg.lu_factor] not implemented for ", dtype_name(A.dtype()));
+  FL_CHECK(A.dim() >= 2, "[linalg.lu_factor] Expected tensor with 2 or more dimensions. Got size: ", A.sizes(),
+           " instead");
+  FL_CHECK_NOT_IMPLEMENTED(A.is_floating_point() || A.is_complex(), "[linalg.lu_factor] not implemented for ",
+                           dtype_name(A.dtype()));
   check_matrix("linalg.lu_factor", A);
   FL_CHECK(pivot, "[linalg.lu_factor] LU without pivoting is not implemented on the CPU");
   const IntList batch = batch_sizes(A);
-  return {matrix_spec(batch, rows(A), columns(A), A.dtype()), vector_spec(batch, std::min(rows(A), columns(A)), DType::Int32), info_spec(batch)};
+  return {matrix_spec(batch, rows(A), columns(A), A.dtype()),
+          vector_spec(batch, std::min(rows(A), columns(A)), DType::Int32), info_spec(batch)};
 }
 
-void lu_factor_cpu(const Tensor& A, bool, bool check_errors, const Tensor& LU, const Tensor& pivots, const Tensor& info) {
-  const Int m = checked_int("linalg.lu_factor", rows(A)), n = checked_int("linalg.lu_factor", columns(A)), k = std::min(m, n);
+void lu_factor_cpu(const Tensor& A, bool, bool check_errors, const Tensor& LU, const Tensor& pivots,
+                   const Tensor& info) {
+  const Int m = checked_int("linalg.lu_factor", rows(A)), n = checked_int("linalg.lu_factor", columns(A)),
+            k = std::min(m, n);
   if (LU.numel()) copy_values(LU, A);
   with_type(A.dtype(), [&]<class T>() {
     for_each_matrix(info.numel(), cube(k), [&](int64_t i) {
@@ -70,8 +75,10 @@ void lu_factor_cpu(const Tensor& A, bool, bool check_errors, const Tensor& LU, c
   if (!check_errors) return;
   if (const int64_t i = first_failure(info); i >= 0) {
     const std::string at = std::to_string(info.data_as<int32_t>()[i]);
-    FL_CHECK(false, "linalg.lu_factor: ", info.dim() ? concat("(Batch element ", i, "): ") : std::string(), "U[", at, ",", at,
-             "] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the factorization, consider calling "
+    FL_CHECK(false, "linalg.lu_factor: ", info.dim() ? concat("(Batch element ", i, "): ") : std::string(), "U[", at,
+             ",", at,
+             "] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
+             "factorization, consider calling "
              "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)");
   }
 }
@@ -80,11 +87,16 @@ TensorSpec lu_solve_shape(const Tensor& LU, const Tensor& pivots, const Tensor& 
   check_square("linalg.lu_solve", LU);
   check_matrix("linalg.lu_solve", B);
   check_same_dtype("linalg.lu_solve", LU, B);
-  FL_CHECK(pivots.dtype() == DType::Int32, "[linalg.lu_solve] pivots should be a tensor of int32, got ", dtype_name(pivots.dtype()));
-  FL_CHECK(pivots.dim() + 1 == LU.dim() && pivots.sizes() == IntList(LU.sizes().data(), static_cast<size_t>(LU.dim()) - 1),
-           "[linalg.lu_solve] Number of pivots per batch should be same as the dimension of the matrix, got sizes ", pivots.sizes(), " for LU of sizes ", LU.sizes());
-  FL_CHECK(rows(LU) == rows(B), "[linalg.lu_solve] Incompatible shapes of A and B for the equation AX = B (", rows(LU), "x", columns(LU), " and ", rows(B), "x", columns(B), ")");
-  return matrix_spec(broadcast_shapes(batch_sizes(LU), batch_sizes(B), "linalg.lu_solve"), rows(B), columns(B), B.dtype());
+  FL_CHECK(pivots.dtype() == DType::Int32, "[linalg.lu_solve] pivots should be a tensor of int32, got ",
+           dtype_name(pivots.dtype()));
+  FL_CHECK(
+      pivots.dim() + 1 == LU.dim() && pivots.sizes() == IntList(LU.sizes().data(), static_cast<size_t>(LU.dim()) - 1),
+      "[linalg.lu_solve] Number of pivots per batch should be same as the dimension of the matrix, got sizes ",
+      pivots.sizes(), " for LU of sizes ", LU.sizes());
+  FL_CHECK(rows(LU) == rows(B), "[linalg.lu_solve] Incompatible shapes of A and B for the equation AX = B (", rows(LU),
+           "x", columns(LU), " and ", rows(B), "x", columns(B), ")");
+  return matrix_spec(broadcast_shapes(batch_sizes(LU), batch_sizes(B), "linalg.lu_solve"), rows(B), columns(B),
+                     B.dtype());
 }
 
 void lu_solve_cpu(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool adjoint, const Tensor& out) {
@@ -97,12 +109,15 @@ void lu_solve_cpu(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool 
   copy_values(p, pivots);
   for (int64_t i = 0; i < p.numel(); ++i) {
     const int32_t x = p.data_as<int32_t>()[i];
-    FL_CHECK(x >= 1 && x <= rows(out), "[linalg.lu_solve] Pivots given to lu_solve must all be greater or equal to 1 and at most ", rows(out), ", got ", x);
+    FL_CHECK(x >= 1 && x <= rows(out),
+             "[linalg.lu_solve] Pivots given to lu_solve must all be greater or equal to 1 and at most ", rows(out),
+             ", got ", x);
   }
   const Int n = checked_int("linalg.lu_solve", rows(out)), k = checked_int("linalg.lu_solve", columns(out));
   with_type(out.dtype(), [&]<class T>() {
     for_each_matrix(batch_count(out), 2.0 * n * n * k, [&](int64_t i) {
-      getrs<T>(adjoint ? 'C' : 'N', n, k, lu.data_as<T>() + i * n * n, p.data_as<int32_t>() + i * n, out.data_as<T>() + i * n * k);
+      getrs<T>(adjoint ? 'C' : 'N', n, k, lu.data_as<T>() + i * n * n, p.data_as<int32_t>() + i * n,
+               out.data_as<T>() + i * n * k);
     });
   });
 }
@@ -111,22 +126,27 @@ std::tuple<TensorSpec, TensorSpec, TensorSpec, TensorSpec> solve_shape(const Ten
   check_square("linalg.solve", A);
   check_matrix("linalg.solve", B);
   check_same_dtype("linalg.solve", A, B);
-  FL_CHECK(rows(A) == rows(B), "[linalg.solve] Incompatible shapes of A and B for the equation AX = B (", rows(A), "x", columns(A), " and ", rows(B), "x", columns(B), ")");
+  FL_CHECK(rows(A) == rows(B), "[linalg.solve] Incompatible shapes of A and B for the equation AX = B (", rows(A), "x",
+           columns(A), " and ", rows(B), "x", columns(B), ")");
   const std::vector<int64_t> batch = broadcast_shapes(batch_sizes(A), batch_sizes(B), "linalg.solve");
   const IntList own = batch_sizes(A);
-  return {matrix_spec(batch, rows(B), columns(B), B.dtype()), matrix_spec(own, rows(A), rows(A), A.dtype()), vector_spec(own, rows(A), DType::Int32), info_spec(own)};
+  return {matrix_spec(batch, rows(B), columns(B), B.dtype()), matrix_spec(own, rows(A), rows(A), A.dtype()),
+          vector_spec(own, rows(A), DType::Int32), info_spec(own)};
 }
 
-void solve_cpu(const Tensor& A, const Tensor& B, bool check_errors, const Tensor& result, const Tensor& LU, const Tensor& pivots, const Tensor& info) {
+void solve_cpu(const Tensor& A, const Tensor& B, bool check_errors, const Tensor& result, const Tensor& LU,
+               const Tensor& pivots, const Tensor& info) {
   lu_factor_cpu(A, true, false, LU, pivots, info);
   if (check_errors) {
-    if (const int64_t i = first_failure(info); i >= 0) raise_linalg("torch.linalg.solve", info, i, "The solver failed because the input matrix is singular.");
+    if (const int64_t i = first_failure(info); i >= 0)
+      raise_linalg("torch.linalg.solve", info, i, "The solver failed because the input matrix is singular.");
   }
   lu_solve_cpu(LU, pivots, B, false, result);
 }
 
 std::tuple<TensorSpec, TensorSpec> inv_shape(const Tensor& A, bool) {
-  FL_CHECK(A.dtype() != DType::Float16 && A.dtype() != DType::BFloat16, "[linalg.inv] Low precision dtypes not supported. Got ", dtype_name(A.dtype()));
+  FL_CHECK(A.dtype() != DType::Float16 && A.dtype() != DType::BFloat16,
+           "[linalg.inv] Low precision dtypes not supported. Got ", dtype_name(A.dtype()));
   check_square("linalg.inv", A);
   return {matrix_spec(batch_sizes(A), rows(A), rows(A), A.dtype()), info_spec(batch_sizes(A))};
 }
@@ -147,8 +167,9 @@ void inv_cpu(const Tensor& A, bool check_errors, const Tensor& inverse, const Te
 }
 
 TensorSpec pivots_to_permutation_shape(const Tensor& pivots, int64_t n) {
-  FL_CHECK(pivots.dim() >= 1 && pivots.dtype() == DType::Int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got ", dtype_name(pivots.dtype()),
-           " of sizes ", pivots.sizes());
+  FL_CHECK(pivots.dim() >= 1 && pivots.dtype() == DType::Int32,
+           "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got ",
+           dtype_name(pivots.dtype()), " of sizes ", pivots.sizes());
   std::vector<int64_t> sizes = pivots.sizes().vec();
   FL_CHECK(sizes.back() <= n, "[lu_unpack] ", sizes.back(), " pivots for a matrix of ", n, " rows");
   sizes.back() = n;
@@ -163,7 +184,8 @@ void pivots_to_permutation_cpu(const Tensor& pivots, int64_t n, const Tensor& ou
     FL_CHECK(x >= 1 && x <= n, "[lu_unpack] pivots passed to lu_unpack must be between 1 and ", n, ", got ", x);
   }
   const int64_t batch = n ? out.numel() / n : 0;
-  for (int64_t b = 0; b < batch; ++b) permutation(p.data_as<int32_t>() + b * count, count, n, out.data_as<int64_t>() + b * n);
+  for (int64_t b = 0; b < batch; ++b)
+    permutation(p.data_as<int32_t>() + b * count, count, n, out.data_as<int64_t>() + b * n);
 }
 
 }  // namespace flambeau

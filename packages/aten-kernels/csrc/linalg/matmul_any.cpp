@@ -31,7 +31,8 @@ Sizes joined(IntList batch, std::initializer_list<int64_t> tail) {
 }
 
 Tensor as_batch(const Tensor& t, IntList batch) {
-  const int64_t rows = t.sizes()[static_cast<size_t>(t.dim()) - 2], columns = t.sizes()[static_cast<size_t>(t.dim()) - 1];
+  const int64_t rows = t.sizes()[static_cast<size_t>(t.dim()) - 2],
+                columns = t.sizes()[static_cast<size_t>(t.dim()) - 1];
   const Sizes full = joined(batch, {rows, columns});
   const Tensor expanded = t.sizes() == IntList(full) ? t : ops::expand(t, full);
   if (batch.size() == 1) return expanded;
@@ -68,7 +69,8 @@ Tensor multiply_batches(const Tensor& self, const Tensor& other) {
 
 Tensor matmul_op(const Tensor& self, const Tensor& other) {
   const int64_t a = self.dim(), b = other.dim();
-  FL_CHECK(a > 0 && b > 0, "[matmul] both arguments to matmul need to be at least 1D, but they are ", a, "D and ", b, "D");
+  FL_CHECK(a > 0 && b > 0, "[matmul] both arguments to matmul need to be at least 1D, but they are ", a, "D and ", b,
+           "D");
   if (a == 2 && b == 2) return ops::mm(self, other);
   if (a == 1 && b == 1) return ops::dot(self, other);
   if (a == 2 && b == 1) return ops::mv(self, other);

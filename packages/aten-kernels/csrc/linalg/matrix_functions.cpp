@@ -30,7 +30,8 @@ Tensor adjoint_of(const Tensor& t) {
 }
 
 // 1 / values where they are above the tolerance, else 0.
-Tensor inverse_values(const Tensor& values, const Tensor& sizes, const Tensor& largest, const Tensor& atol, const Tensor& rtol) {
+Tensor inverse_values(const Tensor& values, const Tensor& sizes, const Tensor& largest, const Tensor& atol,
+                      const Tensor& rtol) {
   const Tensor limit = unsqueeze(ops::maximum(atol, ops::mul(rtol, largest)), -1);
   const Tensor zero = scalar_tensor(Scalar(0.0), {values.dtype()});
   return ops::where(ops::gt(sizes, limit), ops::reciprocal(values), zero);
@@ -77,7 +78,8 @@ Tensor identities(const Tensor& like) {
 
 // Degree 18 is exact to double precision up to this norm (Bader, Blanes, Casas 2019, table 2).
 constexpr double kTaylorNorm = 1.09;
-constexpr int kBlock = 5;  // powers kept: the polynomial is evaluated in blocks of so many terms (Paterson, Stockmeyer 1973)
+constexpr int kBlock =
+    5;  // powers kept: the polynomial is evaluated in blocks of so many terms (Paterson, Stockmeyer 1973)
 constexpr int kDegree = 18;
 
 Tensor taylor(const Tensor& a) {

@@ -63,7 +63,8 @@ void real_product(const Product& p) {
   auto* c = static_cast<T*>(p.c);
   const S alpha = static_cast<S>(p.alpha.to_double()), beta = static_cast<S>(p.beta.to_double());
   if (p.batch == 1) return kGemm(p.ta, p.tb, p.m, p.n, p.k, alpha, a, p.lda, b, p.ldb, beta, c, p.n, nullptr);
-  kBatched(p.batch, p.ta, p.tb, p.m, p.n, p.k, alpha, a, p.lda, p.stride_a, b, p.ldb, p.stride_b, beta, c, p.n, p.stride_c, nullptr);
+  kBatched(p.batch, p.ta, p.tb, p.m, p.n, p.k, alpha, a, p.lda, p.stride_a, b, p.ldb, p.stride_b, beta, c, p.n,
+           p.stride_c, nullptr);
 }
 
 template <class T>
@@ -82,55 +83,75 @@ void complex_product(const Product& p) {
   const int64_t grain = static_cast<int64_t>(std::max(1.0, 3e5 / std::max(work, 1.0)));
   parallel_for(0, p.batch, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      kGemm(p.ta, p.tb, p.m, p.n, p.k, alpha, static_cast<const T*>(p.a) + i * p.stride_a, p.lda, static_cast<const T*>(p.b) + i * p.stride_b, p.ldb, beta,
-            static_cast<T*>(p.c) + i * p.stride_c, p.n, false, false);
+      kGemm(p.ta, p.tb, p.m, p.n, p.k, alpha, static_cast<const T*>(p.a) + i * p.stride_a, p.lda,
+            static_cast<const T*>(p.b) + i * p.stride_b, p.ldb, beta, static_cast<T*>(p.c) + i * p.stride_c, p.n, false,
+            false);
   });
 }
 
 void run_product(const Product& p, DType dtype) {
   using namespace gemm;
   switch (dtype) {
-    case DType::Float32: return real_product<gemm_f32, gemm_f32_batched, float, float>(p);
-    case DType::Float64: return real_product<gemm_f64, gemm_f64_batched, double, double>(p);
-    case DType::BFloat16: return real_product<gemm_bf16, gemm_bf16_batched, uint16_t, float>(p);
-    case DType::Float16: return real_product<gemm_f16, gemm_f16_batched, uint16_t, float>(p);
-    case DType::Complex64: return complex_product<gemm_c64, float>(p);
-    case DType::Complex128: return complex_product<gemm_c128, double>(p);
-    case DType::Int8: return integer_product<int8_t>(p);
-    case DType::UInt8: return integer_product<uint8_t>(p);
-    case DType::Int16: return integer_product<int16_t>(p);
-    case DType::Int32: return integer_product<int32_t>(p);
-    default: return integer_product<int64_t>(p);
+    case DType::Float32:
+      return real_product<gemm_f32, gemm_f32_batched, float, float>(p);
+    case DType::Float64:
+      return real_product<gemm_f64, gemm_f64_batched, double, double>(p);
+    case DType::BFloat16:
+      return real_product<gemm_bf16, gemm_bf16_batched, uint16_t, float>(p);
+    case DType::Float16:
+      return real_product<gemm_f16, gemm_f16_batched, uint16_t, float>(p);
+    case DType::Complex64:
+      return complex_product<gemm_c64, float>(p);
+    case DType::Complex128:
+      return complex_product<gemm_c128, double>(p);
+    case DType::Int8:
+      return integer_product<int8_t>(p);
+    case DType::UInt8:
+      return integer_product<uint8_t>(p);
+    case DType::Int16:
+      return integer_product<int16_t>(p);
+    case DType::Int32:
+      return integer_product<int32_t>(p);
+    default:
+      return integer_product<int64_t>(p);
   }
 }
 
 constexpr double kLongWork = 1e6;  // multiply-adds, about 30 us
 
-void multiply(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta, int64_t batch_dims) {
+void multiply(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta,
+              int64_t batch_dims) {
   if (out.numel() == 0) return;
   const Operand left(a, batch_dims), right(b, batch_dims);
   const int64_t batch = batch_dims ? out.sizes()[0] : 1;
   const int64_t m = out.sizes()[static_cast<size_t>(batch_dims)], n = out.sizes()[static_cast<size_t>(batch_dims) + 1];
   const int64_t k = a.sizes()[static_cast<size_t>(batch_dims) + 1];
-  const double work = static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const double work =
+      static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   ReleaseInterpreter long_work(work > kLongWork);
-  run_product({left.transposed, right.transposed, batch, m, n, k, left.data, left.ld, left.batch_stride, right.data, right.ld, right.batch_stride, out.data(), m * n,
-               alpha, beta},
+  run_product({left.transposed, right.transposed, batch, m, n, k, left.data, left.ld, left.batch_stride, right.data,
+               right.ld, right.batch_stride, out.data(), m * n, alpha, beta},
               out.dtype());
 }
 
 }  // namespace
 
 void check_product_dtype(const char* op, DType dtype) {
-  const bool known = dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::BFloat16 || dtype == DType::Float16 || dtype == DType::Complex64 ||
-                     dtype == DType::Complex128 || dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Int16 || dtype == DType::Int32 ||
+  const bool known = dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::BFloat16 ||
+                     dtype == DType::Float16 || dtype == DType::Complex64 || dtype == DType::Complex128 ||
+                     dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Int16 || dtype == DType::Int32 ||
                      dtype == DType::Int64;
-  FL_CHECK_NOT_IMPLEMENTED(known, "[", op, "] not implemented for ", dtype_name(dtype),
-                           "; allowed: float16, bfloat16, float32, float64, complex64, complex128, uint8, int8, int16, int32, int64");
+  FL_CHECK_NOT_IMPLEMENTED(
+      known, "[", op, "] not implemented for ", dtype_name(dtype),
+      "; allowed: float16, bfloat16, float32, float64, complex64, complex128, uint8, int8, int16, int32, int64");
 }
 
-void multiply_into(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta) { multiply(out, a, b, alpha, beta, 0); }
+void multiply_into(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta) {
+  multiply(out, a, b, alpha, beta, 0);
+}
 
-void multiply_batch_into(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta) { multiply(out, a, b, alpha, beta, 1); }
+void multiply_batch_into(const Tensor& out, const Tensor& a, const Tensor& b, const Scalar& alpha, const Scalar& beta) {
+  multiply(out, a, b, alpha, beta, 1);
+}
 
 }  // namespace flambeau

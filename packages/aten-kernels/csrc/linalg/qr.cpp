@@ -41,7 +41,8 @@ double work_of(Int m, Int n) { return 2.0 * m * n * std::min(m, n); }
 
 std::tuple<TensorSpec, TensorSpec> geqrf_shape(const Tensor& self) {
   check_matrix("geqrf", self);
-  return {matrix_spec(batch_sizes(self), rows(self), columns(self), self.dtype()), vector_spec(batch_sizes(self), std::min(rows(self), columns(self)), self.dtype())};
+  return {matrix_spec(batch_sizes(self), rows(self), columns(self), self.dtype()),
+          vector_spec(batch_sizes(self), std::min(rows(self), columns(self)), self.dtype())};
 }
 
 void geqrf_cpu(const Tensor& self, const Tensor& a, const Tensor& tau) {
@@ -49,17 +50,24 @@ void geqrf_cpu(const Tensor& self, const Tensor& a, const Tensor& tau) {
   if (!a.numel()) return;
   copy_values(a, self);
   with_type(self.dtype(), [&]<class T>() {
-    for_each_matrix(batch_count(self), work_of(m, n), [&](int64_t i) { geqrf<T>(m, n, a.data_as<T>() + i * m * n, tau.data_as<T>() + i * k); });
+    for_each_matrix(batch_count(self), work_of(m, n),
+                    [&](int64_t i) { geqrf<T>(m, n, a.data_as<T>() + i * m * n, tau.data_as<T>() + i * k); });
   });
 }
 
 TensorSpec householder_product_shape(const Tensor& input, const Tensor& tau) {
   check_matrix("linalg.householder_product", input);
   check_same_dtype("linalg.householder_product", input, tau);
-  FL_CHECK(rows(input) >= columns(input), "[linalg.householder_product] input.shape[-2] must be greater than or equal to input.shape[-1], got ", input.sizes());
-  FL_CHECK(tau.dim() + 1 == input.dim() && IntList(tau.sizes().data(), static_cast<size_t>(std::max<int64_t>(tau.dim() - 1, 0))) == batch_sizes(input),
-           "[linalg.householder_product] batch dimensions of tau must be those of input, got ", tau.sizes(), " and ", input.sizes());
-  FL_CHECK(columns(input) >= tau.sizes().back(), "[linalg.householder_product] input.shape[-1] must be greater than or equal to tau.shape[-1], got ", input.sizes(), " and ", tau.sizes());
+  FL_CHECK(rows(input) >= columns(input),
+           "[linalg.householder_product] input.shape[-2] must be greater than or equal to input.shape[-1], got ",
+           input.sizes());
+  FL_CHECK(tau.dim() + 1 == input.dim() && IntList(tau.sizes().data(), static_cast<size_t>(std::max<int64_t>(
+                                                                           tau.dim() - 1, 0))) == batch_sizes(input),
+           "[linalg.householder_product] batch dimensions of tau must be those of input, got ", tau.sizes(), " and ",
+           input.sizes());
+  FL_CHECK(columns(input) >= tau.sizes().back(),
+           "[linalg.householder_product] input.shape[-1] must be greater than or equal to tau.shape[-1], got ",
+           input.sizes(), " and ", tau.sizes());
   return matrix_spec(batch_sizes(input), rows(input), columns(input), input.dtype());
 }
 
@@ -67,9 +75,11 @@ void householder_product_cpu(const Tensor& input, const Tensor& tau, const Tenso
   if (!out.numel()) return;
   copy_values(out, input);
   const Tensor t = contiguous(tau);
-  const Int m = checked_int("linalg.householder_product", rows(out)), n = checked_int("linalg.householder_product", columns(out)), k = static_cast<Int>(t.sizes().back());
+  const Int m = checked_int("linalg.householder_product", rows(out)),
+            n = checked_int("linalg.householder_product", columns(out)), k = static_cast<Int>(t.sizes().back());
   with_type(out.dtype(), [&]<class T>() {
-    for_each_matrix(batch_count(out), work_of(m, n), [&](int64_t i) { orgqr<T>(m, n, k, out.data_as<T>() + i * m * n, t.data_as<T>() + i * k); });
+    for_each_matrix(batch_count(out), work_of(m, n),
+                    [&](int64_t i) { orgqr<T>(m, n, k, out.data_as<T>() + i * m * n, t.data_as<T>() + i * k); });
   });
 }
 
@@ -79,21 +89,28 @@ TensorSpec ormqr_shape(const Tensor& self, const Tensor& input2, const Tensor& i
   check_same_dtype("ormqr", self, input2);
   check_same_dtype("ormqr", self, input3);
   const int64_t order = left ? rows(input3) : columns(input3);
-  FL_CHECK(input2.dim() + 1 == self.dim() && input3.dim() == self.dim(), "[ormqr] input, tau and other must have 2, 1 and 2 dimensions beside the batch, got sizes ", self.sizes(), ", ",
+  FL_CHECK(input2.dim() + 1 == self.dim() && input3.dim() == self.dim(),
+           "[ormqr] input, tau and other must have 2, 1 and 2 dimensions beside the batch, got sizes ", self.sizes(),
+           ", ", input2.sizes(), " and ", input3.sizes());
+  FL_CHECK(batch_sizes(self) == batch_sizes(input3) &&
+               IntList(input2.sizes().data(), static_cast<size_t>(input2.dim()) - 1) == batch_sizes(self),
+           "[ormqr] batch dimensions of input, tau and other must be equal, got sizes ", self.sizes(), ", ",
            input2.sizes(), " and ", input3.sizes());
-  FL_CHECK(batch_sizes(self) == batch_sizes(input3) && IntList(input2.sizes().data(), static_cast<size_t>(input2.dim()) - 1) == batch_sizes(self),
-           "[ormqr] batch dimensions of input, tau and other must be equal, got sizes ", self.sizes(), ", ", input2.sizes(), " and ", input3.sizes());
-  FL_CHECK(order == rows(self), "[ormqr] other.shape[", left ? -2 : -1, "] must be equal to input.shape[-2], got ", input3.sizes(), " and ", self.sizes());
-  FL_CHECK(order >= input2.sizes().back() && columns(self) >= input2.sizes().back(), "[ormqr] tau has ", input2.sizes().back(), " reflections, more than other or input allow: ", input3.sizes(),
-           " and ", self.sizes());
+  FL_CHECK(order == rows(self), "[ormqr] other.shape[", left ? -2 : -1, "] must be equal to input.shape[-2], got ",
+           input3.sizes(), " and ", self.sizes());
+  FL_CHECK(order >= input2.sizes().back() && columns(self) >= input2.sizes().back(), "[ormqr] tau has ",
+           input2.sizes().back(), " reflections, more than other or input allow: ", input3.sizes(), " and ",
+           self.sizes());
   return matrix_spec(batch_sizes(input3), rows(input3), columns(input3), input3.dtype());
 }
 
-void ormqr_cpu(const Tensor& self, const Tensor& input2, const Tensor& input3, bool left, bool transpose, const Tensor& out) {
+void ormqr_cpu(const Tensor& self, const Tensor& input2, const Tensor& input3, bool left, bool transpose,
+               const Tensor& out) {
   if (!out.numel()) return;
   copy_values(out, input3);
   const Tensor a = column_major(self), tau = contiguous(input2);
-  const Int m = checked_int("ormqr", rows(out)), n = checked_int("ormqr", columns(out)), k = static_cast<Int>(tau.sizes().back()), lda = left ? m : n;
+  const Int m = checked_int("ormqr", rows(out)), n = checked_int("ormqr", columns(out)),
+            k = static_cast<Int>(tau.sizes().back()), lda = left ? m : n;
   const int64_t a_step = rows(self) * columns(self);
   with_type(out.dtype(), [&]<class T>() {
     for_each_matrix(batch_count(out), 2.0 * m * n * k, [&](int64_t i) {
@@ -101,8 +118,8 @@ void ormqr_cpu(const Tensor& self, const Tensor& input2, const Tensor& input3, b
       const char side = left ? 'L' : 'R', trans = !transpose ? 'N' : lapack::is_complex_v<T> ? 'C' : 'T';
       Int info = 0;
       with_work<T>([&](T* work, Int length) {
-        lapack::call(f, &side, &trans, &m, &n, &k, a.data_as<T>() + i * a_step, &lda, tau.data_as<T>() + i * k, out.data_as<T>() + i * m * n, &m, work, &length, &info, lapack::kOne,
-                     lapack::kOne);
+        lapack::call(f, &side, &trans, &m, &n, &k, a.data_as<T>() + i * a_step, &lda, tau.data_as<T>() + i * k,
+                     out.data_as<T>() + i * m * n, &m, work, &length, &info, lapack::kOne, lapack::kOne);
       });
     });
   });
@@ -115,7 +132,8 @@ enum class QrMode { Reduced, Complete, OnlyR };
 QrMode qr_mode(std::string_view mode) {
   if (mode == "reduced") return QrMode::Reduced;
   if (mode == "complete") return QrMode::Complete;
-  FL_CHECK(mode == "r", "qr received unrecognized mode '", mode, "' but expected one of 'reduced' (default), 'r', or 'complete'");
+  FL_CHECK(mode == "r", "qr received unrecognized mode '", mode,
+           "' but expected one of 'reduced' (default), 'r', or 'complete'");
   return QrMode::OnlyR;
 }
 
@@ -123,7 +141,8 @@ QrMode qr_mode(std::string_view mode) {
 template <class T>
 void copy_upper(const T* a, Int m, Int n, Int r, T* out) {
   for (Int j = 0; j < n; ++j)
-    for (Int i = 0; i < r; ++i) out[static_cast<int64_t>(j) * r + i] = i <= j ? a[static_cast<int64_t>(j) * m + i] : T(0);
+    for (Int i = 0; i < r; ++i)
+      out[static_cast<int64_t>(j) * r + i] = i <= j ? a[static_cast<int64_t>(j) * m + i] : T(0);
 }
 
 }  // namespace
@@ -132,7 +151,8 @@ std::tuple<TensorSpec, TensorSpec> qr_shape(const Tensor& A, std::string_view mo
   check_matrix("linalg.qr", A);
   const QrMode kind = qr_mode(mode);
   const int64_t m = rows(A), n = columns(A), k = kind == QrMode::Complete ? m : std::min(m, n);
-  const TensorSpec q = kind == QrMode::OnlyR ? TensorSpec{{0}, A.dtype(), {}} : matrix_spec(batch_sizes(A), m, k, A.dtype());
+  const TensorSpec q =
+      kind == QrMode::OnlyR ? TensorSpec{{0}, A.dtype(), {}} : matrix_spec(batch_sizes(A), m, k, A.dtype());
   return {q, matrix_spec(batch_sizes(A), k, n, A.dtype())};
 }
 

@@ -30,8 +30,11 @@ Int gesdd(char job, Int m, Int n, T* a, lapack::Real<T>* s, T* u, Int u_columns,
     rwork.reset(new R[job == 'N' ? 7 * mn : mn * std::max(5 * mn + 7, 2 * mx + 2 * mn + 1)]);
   }
   const auto run = [&](T* work) {
-    if constexpr (lapack::is_complex_v<T>) lapack::call(f, &job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, rwork.get(), iwork.get(), &info, lapack::kOne);
-    else lapack::call(f, &job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, iwork.get(), &info, lapack::kOne);
+    if constexpr (lapack::is_complex_v<T>)
+      lapack::call(f, &job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, rwork.get(), iwork.get(), &info,
+                   lapack::kOne);
+    else
+      lapack::call(f, &job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, iwork.get(), &info, lapack::kOne);
   };
   run(&first);
   length = lapack::work_length(first);
@@ -49,17 +52,21 @@ void identity(T* a, int64_t n, int64_t m) {
 
 }  // namespace
 
-std::tuple<TensorSpec, TensorSpec, TensorSpec> svd_shape(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view> driver) {
+std::tuple<TensorSpec, TensorSpec, TensorSpec> svd_shape(const Tensor& A, bool full_matrices, bool compute_uv,
+                                                         std::optional<std::string_view> driver) {
   check_matrix("linalg.svd", A);
-  FL_CHECK(!driver, "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+  FL_CHECK(!driver,
+           "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
   const int64_t m = rows(A), n = columns(A), k = std::min(m, n);
   const IntList batch = batch_sizes(A);
   const TensorSpec s = vector_spec(batch, k, to_real(A.dtype()));
   if (!compute_uv) return {TensorSpec{{0}, A.dtype(), {}}, s, TensorSpec{{0}, A.dtype(), {}}};
-  return {matrix_spec(batch, m, full_matrices ? m : k, A.dtype()), s, matrix_spec(batch, full_matrices ? n : k, n, A.dtype())};
+  return {matrix_spec(batch, m, full_matrices ? m : k, A.dtype()), s,
+          matrix_spec(batch, full_matrices ? n : k, n, A.dtype())};
 }
 
-void svd_cpu(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view>, const Tensor& U, const Tensor& S, const Tensor& Vh) {
+void svd_cpu(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view>, const Tensor& U,
+             const Tensor& S, const Tensor& Vh) {
   const Int m = checked_int("linalg.svd", rows(A)), n = checked_int("linalg.svd", columns(A)), k = std::min(m, n);
   const Int u_columns = full_matrices ? m : k, v_rows = full_matrices ? n : k;
   const Tensor work = column_major_copy(A);
@@ -77,16 +84,22 @@ void svd_cpu(const Tensor& A, bool full_matrices, bool compute_uv, std::optional
       } else if (!all_finite(a, static_cast<int64_t>(m) * n)) {
         status = kNotFinite;
       } else {
-        status = gesdd<T>(!compute_uv ? 'N' : full_matrices ? 'A' : 'S', m, n, a, S.data_as<R>() + i * k, u, u_columns, v, v_rows);
+        status = gesdd<T>(!compute_uv     ? 'N'
+                          : full_matrices ? 'A'
+                                          : 'S',
+                          m, n, a, S.data_as<R>() + i * k, u, u_columns, v, v_rows);
       }
     });
   });
   const int64_t i = first_failure(info);
   if (i < 0) return;
   const int32_t status = info.data_as<int32_t>()[i];
-  raise_linalg("linalg.svd", info, i, status == kNotFinite ? "The algorithm failed to converge because the input matrix contained non-finite values."
-                                          : "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular values (error code: " +
-                                                std::to_string(status) + ").");
+  raise_linalg("linalg.svd", info, i,
+               status == kNotFinite
+                   ? "The algorithm failed to converge because the input matrix contained non-finite values."
+                   : "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                     "repeated singular values (error code: " +
+                         std::to_string(status) + ").");
 }
 
 }  // namespace flambeau

@@ -66,12 +66,16 @@ def _subscripts(text: str, start: int, where: str) -> list[str]:
         elif c in _LETTERS:
             found.append(c)
         else:
-            raise RuntimeError(f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must be in [a-zA-Z]")
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must be in [a-zA-Z]"
+            )
         i += 1
     return found
 
 
-def _from_sublists(args: Sequence[object]) -> tuple[list[list[str]], list[str] | None, list[Tensor]]:
+def _from_sublists(
+    args: Sequence[object],
+) -> tuple[list[list[str]], list[str] | None, list[Tensor]]:
     def letters(sublist: Sequence[object]) -> list[str]:
         found = []
         for x in sublist:
@@ -120,7 +124,9 @@ def _expand_ellipses(terms: list[list[str]], operands: list[Tensor]) -> tuple[li
                 f"({t.dim()}) for operand {i} and no ellipsis was given"
             )
         if hidden < 0:
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions ({t.dim()}) for operand {i}")
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions ({t.dim()}) for operand {i}"
+            )
         most = max(most, hidden) if _ELLIPSIS in labels else most
         replaced: list[str] = []
         for label in labels:
@@ -135,7 +141,9 @@ def _check_sizes(terms: list[list[str]], operands: list[Tensor]) -> None:
         own: dict[str, int] = {}
         for label, size in zip(labels, t.shape, strict=True):
             if own.setdefault(label, size) != size:
-                raise RuntimeError(f"einsum(): subscript {label} is repeated for operand {i} but the sizes don't match, {size} != {own[label]}")
+                raise RuntimeError(
+                    f"einsum(): subscript {label} is repeated for operand {i} but the sizes don't match, {size} != {own[label]}"
+                )
             seen = sizes.get(label, 1)
             if size != 1 and seen not in (1, size):
                 raise RuntimeError(
@@ -156,7 +164,9 @@ def _output_labels(terms: list[list[str]], output: list[str] | None, broadcast: 
         elif label in out:
             raise RuntimeError(f"einsum(): output subscript {label} appears more than once in the output")
         elif label not in labels:
-            raise RuntimeError(f"einsum(): output subscript {label} does not appear in the equation for any input operand")
+            raise RuntimeError(
+                f"einsum(): output subscript {label} does not appear in the equation for any input operand"
+            )
         else:
             out.append(label)
     return out
@@ -212,7 +222,13 @@ def _sum_alone(t: Tensor, labels: list[str], others: list[str], later: set[str])
     return t.sum(gone, dtype=t.dtype), [label for d, label in enumerate(labels) if d not in gone]
 
 
-def _match_sizes(a: Tensor, a_labels: list[str], b: Tensor, b_labels: list[str], contracted: list[str]) -> tuple[Tensor, list[str], Tensor, list[str]]:
+def _match_sizes(
+    a: Tensor,
+    a_labels: list[str],
+    b: Tensor,
+    b_labels: list[str],
+    contracted: list[str],
+) -> tuple[Tensor, list[str], Tensor, list[str]]:
     """Where one size is 1: a contracted subscript is summed in the other operand; a kept one is broadcast."""
     for label in contracted:
         m, n = _size(a, a_labels, label), _size(b, b_labels, label)
@@ -250,4 +266,3 @@ def _as_matrices(t: Tensor, labels: list[str], batch: list[str], rows: list[str]
     groups = [batch, rows, columns] if batch else [rows, columns]
     shape = [math.prod(_size(t, labels, x) for x in group) for group in groups]
     return t.permute([labels.index(x) for x in batch + rows + columns]).reshape(shape)
-

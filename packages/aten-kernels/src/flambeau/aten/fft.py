@@ -19,10 +19,14 @@ def _as_complex(op: str, x: Tensor) -> Tensor:
     dtype = x.dtype
     if dtype.is_complex:
         if dtype not in (flambeau.complex64, flambeau.complex128):
-            raise RuntimeError(f"[{op}] Unsupported dtype {dtype}; allowed: real and integer numbers, complex64, complex128")
+            raise RuntimeError(
+                f"[{op}] Unsupported dtype {dtype}; allowed: real and integer numbers, complex64, complex128"
+            )
         return x
     if dtype in (flambeau.float16, flambeau.bfloat16):
-        raise RuntimeError(f"[{op}] Unsupported dtype {dtype}; allowed: float32, float64, integers, complex64, complex128")
+        raise RuntimeError(
+            f"[{op}] Unsupported dtype {dtype}; allowed: float32, float64, integers, complex64, complex128"
+        )
     if not dtype.is_floating_point:
         dtype = flambeau.get_default_dtype()
     return x.to(dtype.to_complex())
@@ -36,7 +40,9 @@ def _real(op: str, x: Tensor) -> Tensor:
 
 def _wrap(x: Tensor, dim: int) -> int:
     if not -x.dim() <= dim < max(x.dim(), 1):
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-max(x.dim(), 1)}, {max(x.dim(), 1) - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-max(x.dim(), 1)}, {max(x.dim(), 1) - 1}], but got {dim})"
+        )
     return dim % max(x.dim(), 1)
 
 
@@ -63,7 +69,9 @@ def _shapes(op: str, x: Tensor, s: list[int] | None, dim: list[int] | None) -> t
         if len(set(dims)) != len(dims):
             raise RuntimeError("FFT dims must be unique")
         if s is not None and len(s) != len(dims):
-            raise RuntimeError(f"When given, dim and shape arguments must have the same length, got {len(dims)} and {len(s)}")
+            raise RuntimeError(
+                f"When given, dim and shape arguments must have the same length, got {len(dims)} and {len(s)}"
+            )
     elif s is not None:
         if len(s) > x.dim():
             raise RuntimeError(f"Got shape with {len(s)} values but input tensor only has {x.dim()} dimensions.")
@@ -74,7 +82,14 @@ def _shapes(op: str, x: Tensor, s: list[int] | None, dim: list[int] | None) -> t
     return sizes, dims
 
 
-def _c2c(op: str, x: Tensor, sizes: list[int | None], dims: list[int], mode: int, forward: bool) -> Tensor:
+def _c2c(
+    op: str,
+    x: Tensor,
+    sizes: list[int | None],
+    dims: list[int],
+    mode: int,
+    forward: bool,
+) -> Tensor:
     x = _as_complex(op, x)
     for d, n in zip(dims, sizes, strict=True):
         x = _resized(x, d, x.shape[d] if n is None else n)
@@ -139,34 +154,68 @@ def hfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
     return _c2r("hfft", x, n, dim, norm, True)
 
 
-def fftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+def fftn(
+    x: Tensor,
+    s: list[int] | None = None,
+    dim: list[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:
     """Complex transform of several dims."""
     return _c2c("fftn", x, *_shapes("fftn", x, s, dim), _mode(norm, True), True)
 
 
-def ifftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+def ifftn(
+    x: Tensor,
+    s: list[int] | None = None,
+    dim: list[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:
     """Inverse complex transform of several dims."""
     return _c2c("ifftn", x, *_shapes("ifftn", x, s, dim), _mode(norm, False), False)
 
 
-def _r2cn(op: str, x: Tensor, s: list[int] | None, dim: list[int] | None, norm: str | None, forward: bool) -> Tensor:
+def _r2cn(
+    op: str,
+    x: Tensor,
+    s: list[int] | None,
+    dim: list[int] | None,
+    norm: str | None,
+    forward: bool,
+) -> Tensor:
     sizes, dims = _shapes(op, _real(op, x), s, dim)
     if not dims:
         raise RuntimeError(f"{op} must transform at least one axis")
     return _half(_c2c(op, x, sizes, dims, _mode(norm, forward), forward), dims[-1])
 
 
-def rfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+def rfftn(
+    x: Tensor,
+    s: list[int] | None = None,
+    dim: list[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:
     """Transform of real numbers; half of the last dim."""
     return _r2cn("rfftn", x, s, dim, norm, True)
 
 
-def ihfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+def ihfftn(
+    x: Tensor,
+    s: list[int] | None = None,
+    dim: list[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:
     """Inverse transform of real numbers; half of the last dim."""
     return _r2cn("ihfftn", x, s, dim, norm, False)
 
 
-def _c2rn(op: str, x: Tensor, s: list[int] | None, dim: list[int] | None, norm: str | None, forward: bool) -> Tensor:
+def _c2rn(
+    op: str,
+    x: Tensor,
+    s: list[int] | None,
+    dim: list[int] | None,
+    norm: str | None,
+    forward: bool,
+) -> Tensor:
     sizes, dims = _shapes(op, x, s, dim)
     if not dims:
         raise RuntimeError(f"{op} must transform at least one axis")
@@ -179,12 +228,22 @@ def _c2rn(op: str, x: Tensor, s: list[int] | None, dim: list[int] | None, norm: 
     return flambeau.real(_ops._fft_c2c(whole, [last], _mode(norm, forward), forward)).contiguous()
 
 
-def irfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+def irfftn(
+    x: Tensor,
+    s: list[int] | None = None,
+    dim: list[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:
     """Inverse of rfftn."""
     return _c2rn("irfftn", x, s, dim, norm, False)
 
 
-def hfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+def hfftn(
+    x: Tensor,
+    s: list[int] | None = None,
+    dim: list[int] | None = None,
+    norm: str | None = None,
+) -> Tensor:
     """Transform of a signal that is Hermitian in its last dim."""
     return _c2rn("hfftn", x, s, dim, norm, True)
 
@@ -201,13 +260,27 @@ def ifftshift(x: Tensor, dim: list[int] | None = None) -> Tensor:
     return flambeau.roll(x, [(x.shape[d] + 1) // 2 for d in dims], dims) if dims else x.clone()
 
 
-def fftfreq(n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: object = None, **_: object) -> Tensor:
+def fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: flambeau.dtype | None = None,
+    device: object = None,
+    **_: object,
+) -> Tensor:
     """0, 1, ..., then the negative frequencies, in cycles per unit."""
     positive = flambeau.arange((n + 1) // 2, dtype=dtype or flambeau.get_default_dtype(), device=device)
     negative = flambeau.arange(-(n // 2), 0, dtype=dtype or flambeau.get_default_dtype(), device=device)
     return flambeau.cat([positive, negative]) * (1.0 / (n * d))
 
 
-def rfftfreq(n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: object = None, **_: object) -> Tensor:
+def rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: flambeau.dtype | None = None,
+    device: object = None,
+    **_: object,
+) -> Tensor:
     """0, 1, ..., n // 2 in cycles per unit."""
     return flambeau.arange(n // 2 + 1, dtype=dtype or flambeau.get_default_dtype(), device=device) * (1.0 / (n * d))

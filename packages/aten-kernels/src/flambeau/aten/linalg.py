@@ -40,10 +40,17 @@ def lu_full(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     return lu_unpack(LU, pivots)
 
 
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> tuple[Tensor, Tensor, Tensor]:
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+) -> tuple[Tensor, Tensor, Tensor]:
     """P, L and U of packed factors; what is not unpacked is an empty tensor."""
     if LU_data.dim() < 2:
-        raise RuntimeError(f"torch.lu_unpack: The input tensor must have at least 2 dimensions, got sizes {tuple(LU_data.shape)}")
+        raise RuntimeError(
+            f"torch.lu_unpack: The input tensor must have at least 2 dimensions, got sizes {tuple(LU_data.shape)}"
+        )
     if unpack_pivots and LU_pivots.dtype != flambeau.int32:
         raise RuntimeError(
             f"torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype. Got {LU_pivots.dtype}; "
@@ -66,7 +73,9 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if left or B.dim() < 2:
         return _ops._lu_solve(LU, pivots, B, adjoint)
     if LU.dim() >= 2 and B.shape[-1] != LU.shape[-1]:
-        raise RuntimeError(f"linalg.lu_solve: Incompatible shapes of A and B for the equation XA = B ({_by(LU)} and {_by(B)})")
+        raise RuntimeError(
+            f"linalg.lu_solve: Incompatible shapes of A and B for the equation XA = B ({_by(LU)} and {_by(B)})"
+        )
     return _ops._lu_solve(LU, pivots, B.mH, not adjoint).mH
 
 
@@ -90,7 +99,9 @@ def _solve(A: Tensor, B: Tensor, left: bool, check_errors: bool) -> tuple[Tensor
         result, _, _, info = _ops._linalg_solve(A, right, check_errors=check_errors)
     else:
         if A.dim() >= 2 and right.dim() >= 2 and right.shape[-1] != A.shape[-1]:
-            raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation XA = B ({_by(A)} and {_by(right)})")
+            raise RuntimeError(
+                f"linalg.solve: Incompatible shapes of A and B for the equation XA = B ({_by(A)} and {_by(right)})"
+            )
         result, _, _, info = _ops._linalg_solve(A.mT, right.mT, check_errors=check_errors)
         result = result.mT
     return (result.squeeze(-1) if vector else result), info
@@ -150,7 +161,11 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tenso
     """U, S and V; without `compute_uv` U and V are zeros."""
     if not compute_uv:
         batch, (m, n) = self.shape[:-2], self.shape[-2:]
-        return self.new_zeros((*batch, m, m)), svdvals(self), self.new_zeros((*batch, n, n))
+        return (
+            self.new_zeros((*batch, m, m)),
+            svdvals(self),
+            self.new_zeros((*batch, n, n)),
+        )
     U, S, Vh = _ops._linalg_svd(self, not some, True)
     return U, S, Vh.mH
 
@@ -181,32 +196,48 @@ def ldl_factor(self: Tensor, *, hermitian: bool = False) -> tuple[Tensor, Tensor
     return LD, pivots
 
 
-def triangular_solve(self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> tuple[Tensor, Tensor]:
+def triangular_solve(
+    self: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> tuple[Tensor, Tensor]:
     """X of AX = self (or A^T), and a copy of A, both broadcast to one batch."""
     if A.dim() < 2 or self.dim() < 2:
-        raise RuntimeError(f"triangular_solve: both tensors must have at least 2 dimensions, got sizes {tuple(self.shape)} and {tuple(A.shape)}")
+        raise RuntimeError(
+            f"triangular_solve: both tensors must have at least 2 dimensions, got sizes {tuple(self.shape)} and {tuple(A.shape)}"
+        )
     if transpose:
         solution = _ops.linalg_solve_triangular(A.mT, self, upper=not upper, unitriangular=unitriangular)
     else:
         solution = _ops.linalg_solve_triangular(A, self, upper=upper, unitriangular=unitriangular)
-    return solution, A.expand((*solution.shape[:-2], *A.shape[-2:])).mT.clone(memory_format=flambeau.contiguous_format).mT
+    return solution, A.expand((*solution.shape[:-2], *A.shape[-2:])).mT.clone(
+        memory_format=flambeau.contiguous_format
+    ).mT
 
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-def lstsq(self: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def lstsq(
+    self: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Solution, sums of squared residuals (when the rank is full), rank, singular values (of the drivers that find them)."""
     driver = driver or "gelsy"
     if driver not in _DRIVERS:
-        raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)}), got {driver}")
+        raise RuntimeError(
+            f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)}), got {driver}"
+        )
     if self.dim() < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     if b.dim() < 1:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     vector = self.dim() - 1 == b.dim() and b.shape == self.shape[:-1]
     if b.dim() < 2 and not vector:
-        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size(-1), got {tuple(self.shape)} and {tuple(b.shape)}")
+        raise RuntimeError(
+            f"torch.linalg.lstsq: input.size(-2) should match other.size(-1), got {tuple(self.shape)} and {tuple(b.shape)}"
+        )
     right = b.unsqueeze(-1) if vector else b
     m, n = self.shape[-2:]
     full, rank, singular = _ops._linalg_lstsq(self, right, rcond, driver)

@@ -16,11 +16,19 @@ def _check_matrix(op: str, A: Tensor) -> None:
 def _check_square(op: str, A: Tensor) -> None:
     _check_matrix(op, A)
     if A.shape[-1] != A.shape[-2]:
-        raise RuntimeError(f"{op}: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices")
+        raise RuntimeError(
+            f"{op}: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices"
+        )
 
 
 def _real(dtype: flambeau.dtype) -> flambeau.dtype:
     return dtype.to_real() if dtype.is_complex else dtype
+
+
+def _as_tensor(tolerance: float | Tensor, dtype: flambeau.dtype) -> Tensor:
+    if isinstance(tolerance, Tensor):
+        return tolerance.to(dtype)
+    return flambeau.tensor(tolerance, dtype=dtype)
 
 
 def _tolerances(A: Tensor, atol: float | Tensor | None, rtol: float | Tensor | None) -> tuple[Tensor, Tensor]:
@@ -38,13 +46,23 @@ def _tolerances(A: Tensor, atol: float | Tensor | None, rtol: float | Tensor | N
         rtol = flambeau.where(atol > 0, 0.0, default) if isinstance(atol, Tensor) else (0.0 if atol > 0 else default)
     if rtol is None:
         rtol = default
-    as_tensor = lambda tol: tol.to(dtype) if isinstance(tol, Tensor) else flambeau.tensor(tol, dtype=dtype)  # noqa: E731
-    return as_tensor(atol), as_tensor(rtol)
+    return _as_tensor(atol, dtype), _as_tensor(rtol, dtype)
 
 
-def pinv(self: Tensor, *, atol: float | Tensor | None = None, rtol: float | Tensor | None = None, hermitian: bool = False) -> Tensor:
+def pinv(
+    self: Tensor,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    hermitian: bool = False,
+) -> Tensor:
     """Moore-Penrose inverse; singular values not above max(atol, rtol * largest) count as zero."""
-    allowed = (flambeau.float32, flambeau.float64, flambeau.complex64, flambeau.complex128)
+    allowed = (
+        flambeau.float32,
+        flambeau.float64,
+        flambeau.complex64,
+        flambeau.complex128,
+    )
     if self.dim() < 2 or self.dtype not in allowed:
         raise RuntimeError(
             f"linalg.pinv({self.dtype}{list(self.shape)}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
@@ -68,7 +86,11 @@ def _rank(A: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> Tensor:
 
 
 def matrix_rank(
-    A: Tensor, *, atol: float | Tensor | None = None, rtol: float | Tensor | None = None, hermitian: bool = False
+    A: Tensor,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    hermitian: bool = False,
 ) -> Tensor:
     """Number of singular values above max(atol, rtol * largest)."""
     _check_matrix("torch.linalg.matrix_rank", A)

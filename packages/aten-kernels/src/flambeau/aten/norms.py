@@ -17,14 +17,23 @@ def _converted(op: str, A: Tensor, dtype: flambeau.dtype | None) -> Tensor:
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{op}: dtype should be floating point or complex. Got {dtype}")
     if dtype.is_complex != given.is_complex:
-        raise RuntimeError(f"{op}: dtype should be {'complex' if given.is_complex else 'real'} for {given} inputs, but got {dtype}")
+        raise RuntimeError(
+            f"{op}: dtype should be {'complex' if given.is_complex else 'real'} for {given} inputs, but got {dtype}"
+        )
     if flambeau.promote_types(given, dtype) != dtype:
-        raise RuntimeError(f"{op}: the dtype of the input ({given}) should be convertible without narrowing to the specified dtype ({dtype})")
+        raise RuntimeError(
+            f"{op}: the dtype of the input ({given}) should be convertible without narrowing to the specified dtype ({dtype})"
+        )
     return A.to(dtype)
 
 
 def vector_norm(
-    self: Tensor, ord: float = 2, dim: list[int] | None = None, keepdim: bool = False, *, dtype: flambeau.dtype | None = None
+    self: Tensor,
+    ord: float = 2,
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: flambeau.dtype | None = None,
 ) -> Tensor:
     """(sum of |x| ** ord) ** (1 / ord) over `dim`; infinities give the largest or smallest, 0 counts what is not zero."""
     if isinstance(ord, complex):
@@ -48,7 +57,9 @@ def _matrix_dims(op: str, A: Tensor, dim: list[int]) -> tuple[int, int]:
         raise RuntimeError(f"{op}: dim must be a 2-tuple. Got {tuple(dim)}")
     for d in dim:
         if not -A.dim() <= d < A.dim():
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-A.dim()}, {A.dim() - 1}], but got {d})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-A.dim()}, {A.dim() - 1}], but got {d})"
+            )
     rows, columns = (d % A.dim() for d in dim)
     if rows == columns:
         raise RuntimeError(f"{op}: dims must be different. Got {tuple(dim)}")
@@ -69,7 +80,12 @@ def _restored(result: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
 
 
 def matrix_norm(
-    self: Tensor, ord: float | str = "fro", dim: list[int] = (-2, -1), keepdim: bool = False, *, dtype: flambeau.dtype | None = None
+    self: Tensor,
+    ord: float | str = "fro",
+    dim: list[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: flambeau.dtype | None = None,
 ) -> Tensor:
     """'fro', 'nuc', or an order among 1, 2, inf and their negatives."""
     A = _converted("linalg.matrix_norm", self, dtype)
@@ -96,7 +112,12 @@ def matrix_norm(
 
 
 def linalg_norm(
-    self: Tensor, ord: float | str | None = None, dim: list[int] | None = None, keepdim: bool = False, *, dtype: flambeau.dtype | None = None
+    self: Tensor,
+    ord: float | str | None = None,
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: flambeau.dtype | None = None,
 ) -> Tensor:
     """A vector norm, or a matrix norm where two dims (or a matrix and an order) are given."""
     if dim is not None and len(dim) not in (1, 2):
@@ -104,7 +125,9 @@ def linalg_norm(
     if ord is None:
         return vector_norm(self, 2, dim, keepdim, dtype=dtype)
     if dim is None and self.dim() not in (1, 2):
-        raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {self.dim()}D.")
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {self.dim()}D."
+        )
     if (dim is not None and len(dim) == 2) or (dim is None and self.dim() == 2):
         return matrix_norm(self, ord, [0, 1] if dim is None else dim, keepdim, dtype=dtype)
     if isinstance(ord, str):
@@ -113,7 +136,12 @@ def linalg_norm(
 
 
 def norm(
-    self: Tensor, p: float | str | None = "fro", dim: list[int] | None = None, keepdim: bool = False, *, dtype: flambeau.dtype | None = None
+    self: Tensor,
+    p: float | str | None = "fro",
+    dim: list[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: flambeau.dtype | None = None,
 ) -> Tensor:
     """The older norm: all dims are one vector unless p is 'nuc'."""
     if p == "fro" and (dim is None or len(dim) <= 2):
@@ -121,7 +149,13 @@ def norm(
     if p is None:
         p = 2.0
     if isinstance(p, str):
-        return matrix_norm(self, p, list(range(self.dim())) if dim is None else dim, keepdim, dtype=dtype)
+        return matrix_norm(
+            self,
+            p,
+            list(range(self.dim())) if dim is None else dim,
+            keepdim,
+            dtype=dtype,
+        )
     return vector_norm(self, p, dim, keepdim, dtype=dtype)
 
 
@@ -160,10 +194,16 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if not -self.dim() <= dim < self.dim():
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-self.dim()}, {self.dim() - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-self.dim()}, {self.dim() - 1}], but got {dim})"
+        )
     half = self.dtype in (flambeau.float16, flambeau.bfloat16)
     norms = vector_norm(
-        self, p, [d for d in range(self.dim()) if d != dim % self.dim()], True, dtype=flambeau.float32 if half else None
+        self,
+        p,
+        [d for d in range(self.dim()) if d != dim % self.dim()],
+        True,
+        dtype=flambeau.float32 if half else None,
     )
     # The small number keeps the scaled norm below the limit.
     factor = flambeau.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)

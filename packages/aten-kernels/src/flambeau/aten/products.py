@@ -69,13 +69,19 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def linalg_cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Vector product along a dimension of size 3, operands broadcast."""
     if self.dim() != other.dim():
-        raise RuntimeError(f"linalg.cross: inputs must have the same number of dimensions. Got {self.dim()} and {other.dim()}")
+        raise RuntimeError(
+            f"linalg.cross: inputs must have the same number of dimensions. Got {self.dim()} and {other.dim()}"
+        )
     if self.dtype != other.dtype:
         raise RuntimeError(f"linalg.cross: expected operands of one dtype, got {self.dtype} and {other.dtype}")
     if not -self.dim() <= dim < max(self.dim(), 1):
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-self.dim()}, {self.dim() - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-self.dim()}, {self.dim() - 1}], but got {dim})"
+        )
     if self.size(dim) != 3 or other.size(dim) != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(dim)} and {other.size(dim)}")
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(dim)} and {other.size(dim)}"
+        )
     a, b = flambeau.broadcast_tensors(self, other)
     a0, a1, a2 = a.unbind(dim)
     b0, b1, b2 = b.unbind(dim)
@@ -126,7 +132,9 @@ def multi_dot(tensors: list[Tensor]) -> Tensor:
         if chain[i].dim() != 2:
             raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {chain[i].dim()}D")
         if chain[i].dtype != chain[0].dtype:
-            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {chain[0].dtype} and tensor {i} {chain[i].dtype}")
+            raise RuntimeError(
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {chain[0].dtype} and tensor {i} {chain[i].dtype}"
+            )
         if i and chain[i - 1].shape[1] != chain[i].shape[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {i - 1} and {i} with shapes {list(chain[i - 1].shape)} and {list(chain[i].shape)} cannot be multiplied"
@@ -173,7 +181,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | list | Tensor = 2, out: Tensor |
             elif n == 1:
                 a = a.sum(i, keepdim=True)
             else:
-                raise RuntimeError(f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}")
+                raise RuntimeError(
+                    f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
+                )
     free_a = [d for d in range(a.dim()) if d not in left]
     free_b = [d for d in range(b.dim()) if d not in right]
     shape = [a.shape[d] for d in free_a] + [b.shape[d] for d in free_b]
@@ -188,7 +198,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | list | Tensor = 2, out: Tensor |
 
 def _wrapped(d: int, t: Tensor) -> int:
     if not -t.dim() <= d < max(t.dim(), 1):
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-t.dim()}, {t.dim() - 1}], but got {d})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-t.dim()}, {t.dim() - 1}], but got {d})"
+        )
     return d % max(t.dim(), 1)
 
 
@@ -205,7 +217,9 @@ def _contracted(a: Tensor, b: Tensor, dims: int | list | Tensor) -> tuple[list[i
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(a.dim() - dims, a.dim())), list(range(dims))
     if not isinstance(dims, (tuple, list)):
-        raise RuntimeError(f"tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got dims={dims}")
+        raise RuntimeError(
+            f"tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got dims={dims}"
+        )
     left, right = dims
     left = [left] if isinstance(left, int) else list(left)
     right = [right] if isinstance(right, int) else list(right)

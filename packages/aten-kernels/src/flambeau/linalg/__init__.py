@@ -22,5 +22,9 @@ def __getattr__(name: str):  # no return type, so that checkers take operators a
 
 
 def __dir__() -> list[str]:
-    names = (n.removeprefix(_PREFIX) for n in _C._op_names("aten") if n.startswith(_PREFIX) and _C._op_flags("aten", n) & _FLAG)
+    names = (
+        n.removeprefix(_PREFIX)
+        for n in _C._op_names("aten")
+        if n.startswith(_PREFIX) and _C._op_flags("aten", n) & _FLAG
+    )
     return sorted({*names, "LinAlgError"})
