@@ -3,6 +3,8 @@
 
 #include "flambeau/ops/_where.h"
 #include "flambeau/ops/abs.h"
+#include "flambeau/ops/amax.h"
+#include "flambeau/ops/amin.h"
 #include "flambeau/ops/cumprod.h"
 #include "flambeau/ops/cumsum.h"
 #include "flambeau/ops/eq.h"
@@ -100,7 +102,9 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
   if (p == 2) return masked(self * (g / n), ops::ne(n, number(0)));
   if (std::isinf(p)) {
     const Tensor magnitude = ops::abs(self);
-    Tensor m = ops::eq(magnitude, n);
+    // Magnitudes of complex numbers are rounded differently inside the reduction: compare like with like.
+    const Tensor extreme = !self.is_complex() ? n : p > 0 ? ops::amax(magnitude, dim, true) : ops::amin(magnitude, dim, true);
+    Tensor m = ops::eq(magnitude, extreme);
     m = call<Tensor>(get_operator("aten", "logical_or"), m, call<Tensor>(get_operator("aten", "logical_and"), ops::ne(magnitude, magnitude), ops::ne(n, n)));
     const Tensor weight = to_dtype(m, g.dtype());
     return ops::sgn(self) * (weight * (g / sum_over(weight, dim, true)));

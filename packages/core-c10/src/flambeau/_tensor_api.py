@@ -38,6 +38,17 @@ def install() -> None:
         setattr(Tensor, name, method)
 
 
+# --- linear algebra -------------------------------------------------------------------------------------------------------
+
+
+@_method
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """Packed LU factors and pivots, see flambeau.lu."""
+    import flambeau
+
+    return flambeau.lu(self, pivot, get_infos)
+
+
 # --- NumPy and other libraries --------------------------------------------------------------------------------------------
 
 

@@ -142,7 +142,10 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
     """A multiplied by itself n times; negative powers invert first."""
     _check_square("linalg.matrix_power", self)
     if n == 0:
-        return _identities(self)
+        eye = _identities(self)
+        if not self.requires_grad:
+            return eye
+        return flambeau.where(flambeau.zeros_like(self, dtype=flambeau.bool), self, eye)  # a gradient of zeros
     if n < 0:
         return matrix_power(_ops.linalg_inv(self), -n)
     if n == 1:
@@ -195,8 +198,8 @@ def tensorsolve(self: Tensor, other: Tensor, dims: list[int] | None = None) -> T
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Column j holds x ** j."""
-    if x.dim() < 1:
-        raise RuntimeError("linalg.vander: x must be at least 1-dimensional")
+    if x.dim() == 0:
+        x = x.unsqueeze(0)
     if N is not None and N <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}")
     if x.dtype == flambeau.bool:
