@@ -75,9 +75,16 @@ def typename(obj: object) -> str:
 def set_default_tensor_type(t: object) -> None:
     """Set the default dtype through a legacy tensor class or its name, such as `torch.DoubleTensor`."""
     name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
-    kinds = {"torch.FloatTensor": _C.float32, "torch.DoubleTensor": _C.float64, "torch.HalfTensor": _C.float16, "torch.BFloat16Tensor": _C.bfloat16}
+    kinds = {
+        "torch.FloatTensor": _C.float32,
+        "torch.DoubleTensor": _C.float64,
+        "torch.HalfTensor": _C.float16,
+        "torch.BFloat16Tensor": _C.bfloat16,
+    }
     if name not in kinds:
-        raise TypeError(f"only floating-point types are supported as the default type, got {name}; allowed: {', '.join(kinds)}")
+        raise TypeError(
+            f"only floating-point types are supported as the default type, got {name}; allowed: {', '.join(kinds)}"
+        )
     _C.set_default_dtype(kinds[name])
 
 
@@ -123,7 +130,14 @@ def result_type(tensor1: object, tensor2: object) -> dtype:
     return result
 
 
-def asarray(obj: object, *, dtype: dtype | None = None, device: object = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+def asarray(
+    obj: object,
+    *,
+    dtype: dtype | None = None,
+    device: object = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of `obj`, sharing memory where it can unless `copy` says otherwise (None: share if possible)."""
     if isinstance(obj, Tensor):
         out = obj.clone() if copy else obj
@@ -152,14 +166,81 @@ def set_num_interop_threads(num: int, /) -> None:
     _interop_threads[0] = num
 
 
-_deterministic = [False]
+_deterministic = [False, False]  # on, only warn
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Every CPU algorithm here is deterministic already; the flag is kept for are_deterministic_algorithms_enabled."""
-    _deterministic[0] = bool(mode)
+    _deterministic[:] = [bool(mode), bool(warn_only)]
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What use_deterministic_algorithms set last."""
     return _deterministic[0]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether use_deterministic_algorithms was asked to warn instead of refusing."""
+    return _deterministic[1]
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """use_deterministic_algorithms by number or name: 0 'default', 1 'warn', 2 'error'."""
+    names = {"default": 0, "warn": 1, "error": 2}
+    mode = names.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value for debug_mode: {debug_mode!r}; allowed: 0 'default', 1 'warn', 2 'error'")
+    use_deterministic_algorithms(mode != 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0: off, 1: warns, 2: refuses."""
+    return 0 if not _deterministic[0] else 1 if _deterministic[1] else 2
+
+
+_precision = ["highest"]
+
+
+def get_float32_matmul_precision() -> str:
+    """What set_float32_matmul_precision set last."""
+    return _precision[0]
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Products of float32 matrices are float32 on the CPU whatever is asked for; the word is kept."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'")
+    _precision[0] = precision
+
+
+_warn_always = [False]
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Accepted for programs that set it: Python's filters decide how often a warning is shown."""
+    _warn_always[0] = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """What set_warn_always set last."""
+    return _warn_always[0]
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Denormal numbers are always kept. Returns whether the setting took effect: False for flushing."""
+    return not mode
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are equal."""
+    return input.shape == other.shape
+
+
+def get_device(input: Tensor) -> int:
+    """Index of the device; -1 for the CPU."""
+    return input.get_device()
+
+
+def is_distributed(input: Tensor) -> bool:
+    """False: tensors are never spread over processes by themselves."""
+    return False

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from flambeau import _C, _nn_functions, _tensor_api
+from flambeau import _C, _tensor_api
 
 _FUNCTION = 1
 _NATIVE_LAYERS = ("flambeau.aten", "flambeau.autograd")
@@ -43,7 +43,6 @@ def load_layers() -> None:
                 raise
             break
     _tensor_api.install()
-    _nn_functions.install()
     _C._install_methods()
 
 
