@@ -36,6 +36,8 @@ CopyLoop same_size_loop(int64_t size) {
 }  // namespace
 
 void copy_values(const Tensor& dst, const Tensor& src) {
+  if (dst.numel() == 0 || !dst.storage().data) return;  // nothing to write, or a meta tensor
+  FL_CHECK_NOT_IMPLEMENTED(src.storage().data, "Cannot copy out of ", device_type_name(src.device().type), " tensor; no data!");
   if (dst.dtype() == src.dtype() && copy_transposed(dst, src)) return;
   CopyLoop loop = dst.dtype() == src.dtype() ? same_size_loop(dst.itemsize()) : convert_loop(src.dtype(), dst.dtype());
   FL_CHECK(loop, "\"copy_\" not implemented from '", dtype_name(src.dtype()), "' to '", dtype_name(dst.dtype()), "'");
