@@ -96,7 +96,8 @@ Param to_param(const Call& c, const Value& v, ParamKind kind) {
   } else if (is_floating(c.compute)) {
     p.d = s.to_double();
   } else {
-    FL_CHECK(s.is_integral(), "For integral input tensors, argument ", c.op.name == "add" || c.op.name == "sub" || c.op.name == "rsub" ? "alpha" : "value", " must not be a floating point number.");
+    // Bounds are cut to integers; factors must be ones.
+    FL_CHECK(s.is_integral() || c.op.name.starts_with("hardtanh"), "For integral input tensors, argument ", c.op.name == "add" || c.op.name == "sub" || c.op.name == "rsub" ? "alpha" : "value", " must not be a floating point number.");
     FL_CHECK(!is_bool(c.compute) || s.is_bool() || s.to_int() == 0 || s.to_int() == 1 || true, "");
     if (is_bool(c.compute)) p.b = s.to_bool();
     else p.i = s.to_int();
