@@ -7,9 +7,13 @@
 #include "flambeau/ops/clamp.h"
 #include "flambeau/ops/convolution.h"
 #include "flambeau/ops/convolution_backward.h"
+#include "flambeau/ops/detach.h"
+#include "flambeau/ops/embedding.h"
+#include "flambeau/ops/eq.h"
 #include "flambeau/ops/exp.h"
 #include "flambeau/ops/expand.h"
 #include "flambeau/ops/linear.h"
+#include "flambeau/ops/masked_fill.h"
 #include "flambeau/ops/native_batch_norm_backward.h"
 #include "flambeau/ops/native_group_norm_backward.h"
 #include "flambeau/ops/native_layer_norm_backward.h"
@@ -126,9 +130,9 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_gradients(const Tensor& grad, cons
     return {gx, needs_weight ? sum_channels(gz) : Tensor(), needs_bias ? sum_channels(grad) : Tensor()};
   }
   if (grad_enabled()) {
-    const Tensor scale = per_channel(invstd, input.dim());
+    const Tensor scale = ops::detach(per_channel(invstd, input.dim()));
     const Tensor g = weight.defined() ? grad * per_channel(weight, input.dim()) : grad;
-    const Tensor gz = grad * (input - per_channel(mean, input.dim())) * scale;
+    const Tensor gz = grad * (input - ops::detach(per_channel(mean, input.dim()))) * scale;
     return {g * scale, needs_weight ? sum_channels(gz) : Tensor(), needs_bias ? sum_channels(grad) : Tensor()};
   }
   const Mask mask(needs_input, needs_weight, needs_bias);
@@ -182,6 +186,14 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor& grad, cons
   }
   const Mask mask(needs_input, needs_weight, needs_bias);
   return ops::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, mask.value);
+}
+
+Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq) {
+  FL_CHECK_NOT_IMPLEMENTED(!scale_grad_by_freq, "[embedding] double backward with scale_grad_by_freq is not supported");
+  const Tensor rows = ops::embedding(grad, indices, padding_idx, false, false);
+  if (padding_idx < 0) return rows;
+  const Tensor hidden = ops::unsqueeze(ops::eq(indices, wrapped_number(Scalar(padding_idx))), -1);
+  return ops::masked_fill(rows, hidden, Scalar(0.0));
 }
 
 Tensor clamped(const Tensor& t, double limit) { return ops::clamp(t, Scalar(-limit), Scalar(limit)); }

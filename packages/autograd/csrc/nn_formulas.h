@@ -52,6 +52,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor& grad, cons
                                                         int64_t HxW, int64_t group, double eps, bool needs_input,
                                                         bool needs_weight, bool needs_bias);
 
+/// Rows of `grad` at indices, zeros for the padding row: the adjoint of embedding's gradient.
+Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq);
+
 /// t cut to [-limit, limit].
 Tensor clamped(const Tensor& t, double limit);
 

@@ -157,3 +157,32 @@ def attention_math(
         else:
             weights = fl.dropout(weights, dropout_p, True)
     return fl.matmul(weights, value), weights
+
+
+def attention_gradients(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    is_causal: bool,
+    attn_mask: Tensor | None,
+    scale: float | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of attention as differentiable operators: what autograd uses where they will be differentiated again."""
+    factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
+    scores = fl.matmul(query, key.transpose(-2, -1)) * factor
+    if is_causal:
+        attn_mask = fl.ones(query.shape[-2], key.shape[-2], dtype=fl.bool).tril()
+    if attn_mask is not None:
+        if attn_mask.dtype == fl.bool:
+            scores = fl.where(attn_mask, scores, fl.full((), float("-inf"), dtype=scores.dtype))
+        else:
+            scores = scores + attn_mask
+    weights = fl._safe_softmax(scores, -1)
+    slopes = fl.matmul(grad, value.transpose(-2, -1))
+    slopes = weights * (slopes - (slopes * weights).sum(-1, keepdim=True)) * factor
+    return (
+        fl.matmul(slopes, key),
+        fl.matmul(slopes.transpose(-2, -1), query),
+        fl.matmul(weights.transpose(-2, -1), grad),
+    )
