@@ -152,6 +152,9 @@ void backward_weight(const ConvShape& s, const T* x, const Strides& xs, const T*
   if (c.num_taps() == 0) return;
   if (c.groups == 1 && is_pointwise(c)) return run_pointwise_weight_grad(c, gw);
   if (is_depthwise_last(c)) return run_depthwise_last_weight_grad(c, gw);
+  if constexpr (std::is_same_v<T, float>) {
+    if (is_winograd_weight_grad(c)) return run_winograd_weight_grad(c, gw);
+  }
   has_few_outputs(c) ? run_planes_weight_grad(c, gw) : run_weight_grad(c, gw);
 }
 

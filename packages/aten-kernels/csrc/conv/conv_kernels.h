@@ -70,6 +70,8 @@ struct ConvKernels {
   void (*winograd_input)(const T* const* d, int64_t channels, T* v, int64_t v_step);
   void (*winograd_output)(const T* m, int64_t m_step, int64_t outputs, T* const* y, const T* bias, bool relu);
   void (*winograd_weights)(const T* g, const int* order, T* u, int64_t u_step);
+  void (*winograd_gradient)(const T* const* g, int64_t outputs, T* z, int64_t z_step, int64_t panel_step);
+  void (*winograd_weights_gradient)(const T* u, int64_t u_step, const int* order, T* g);
   void (*pack_b)(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* panel);
   // `rows` rows of n outputs, x rows x_step apart and outputs out_step apart.
   void (*tap_rows)(const TapRow<T>&, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,

@@ -8,4 +8,8 @@ namespace flambeau::conv {
 bool is_winograd(const Correlation<float>& c);
 void run_winograd(const Correlation<float>& c);
 
+// c as in weight_grad.h.
+bool is_winograd_weight_grad(const Correlation<float>& c);
+void run_winograd_weight_grad(const Correlation<float>& c, float* gw);
+
 }  // namespace flambeau::conv

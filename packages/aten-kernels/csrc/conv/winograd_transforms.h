@@ -83,4 +83,47 @@ void winograd_weights(const T* g, const int* order, T* u, int64_t u_step) {
   }
 }
 
+// z[xi] = A g A^T, the adjoint of winograd_output: 2x2 pixels to 16 values. z is panels of nr outputs, panel_step apart.
+template <class T>
+void winograd_gradient(const T* const* g, int64_t outputs, T* z, int64_t z_step, int64_t panel_step) {
+  constexpr int W = kLanes<T>;
+  for (int64_t o = 0; o < outputs; o += W) {
+    const Vec<T> g00 = load(g[0] + o), g01 = load(g[1] + o), g10 = load(g[2] + o), g11 = load(g[3] + o);
+    const Vec<T> left[4] = {g00, g00 + g10, g00 - g10, -g10}, right[4] = {g01, g01 + g11, g01 - g11, -g11};
+    T* to = z + o / (2 * W) * panel_step + o % (2 * W);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+      store(to + 4 * i * z_step, left[i]);
+      store(to + (4 * i + 1) * z_step, left[i] + right[i]);
+      store(to + (4 * i + 2) * z_step, left[i] - right[i]);
+      store(to + (4 * i + 3) * z_step, -right[i]);
+    }
+  }
+}
+
+// g = G^T u G for two vectors of output channels, the adjoint of winograd_weights.
+template <class T>
+void winograd_weights_gradient(const T* u, int64_t u_step, const int* order, T* g) {
+  constexpr int W = kLanes<T>;
+  for (int half = 0; half < 2; half++, g += W, u += W) {
+    Vec<T> t[3][4];
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++) {
+      const T* from = u + j * u_step;
+      const Vec<T> u0 = load(from), u1 = load(from + 4 * u_step), u2 = load(from + 8 * u_step), u3 = load(from + 12 * u_step);
+      const Vec<T> mean = (u1 + u2) * T(0.5);
+      t[0][j] = u0 + mean;
+      t[1][j] = (u1 - u2) * T(0.5);
+      t[2][j] = mean + u3;
+    }
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++) {
+      const Vec<T> mean = (t[i][1] + t[i][2]) * T(0.5);
+      store(g + order[3 * i] * 2 * W, t[i][0] + mean);
+      store(g + order[3 * i + 1] * 2 * W, (t[i][1] - t[i][2]) * T(0.5));
+      store(g + order[3 * i + 2] * 2 * W, mean + t[i][3]);
+    }
+  }
+}
+
 }  // namespace flambeau::gemm::FL_ISA
