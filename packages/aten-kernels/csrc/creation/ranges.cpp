@@ -87,9 +87,10 @@ void fill_sequence(const Tensor& t, const Scalar& start, const Scalar& step) {
   case DType::name:      \
     return fill_steps(t.data_as<T>(), n, start, step);
     FL_CASE(UInt8, uint8_t)
-    FL_CASE(Int8, int8_t) FL_CASE(Int16, int16_t) FL_CASE(Int32, int32_t) FL_CASE(Int64, int64_t)
-        FL_CASE(UInt16, uint16_t) FL_CASE(UInt32, uint32_t) FL_CASE(UInt64, uint64_t) FL_CASE(Float16, Half)
-            FL_CASE(BFloat16, BFloat16) FL_CASE(Float32, float) FL_CASE(Float64, double)
+    FL_CASE(Int8, int8_t)
+    FL_CASE(Int16, int16_t) FL_CASE(Int32, int32_t) FL_CASE(Int64, int64_t) FL_CASE(UInt16, uint16_t)
+        FL_CASE(UInt32, uint32_t) FL_CASE(UInt64, uint64_t) FL_CASE(Float16, Half) FL_CASE(BFloat16, BFloat16)
+            FL_CASE(Float32, float) FL_CASE(Float64, double)
 #undef FL_CASE
                 default
         : FL_CHECK_NOT_IMPLEMENTED(false, "\"arange_cpu\" not implemented for '", dtype_name(t.dtype()), "'");
@@ -103,7 +104,8 @@ Tensor sequence(const char* op, Scalar start, Scalar end, Scalar step, DType dty
   if (dtype == DType::Int64 && !closed) {  // torch cuts the ends of int64 sequences to integers first
     for (Scalar* s : {&start, &end, &step})
       if (s->is_floating() && std::isfinite(s->real())) *s = Scalar(s->to_int());
-    FL_CHECK_VALUE(zero_step || !step.equals(0), "[", op, "] step must be nonzero, got a fraction that an int64 sequence cuts to 0");
+    FL_CHECK_VALUE(zero_step || !step.equals(0), "[", op,
+                   "] step must be nonzero, got a fraction that an int64 sequence cuts to 0");
   }
   const int64_t size[1] = {count_steps(op, start, end, step, closed)};
   Tensor t = empty({size, 1}, o);
@@ -307,6 +309,14 @@ Tensor eye_n(int64_t n, OptType dtype, OptLayout layout, OptDevice device, OptBo
 
 namespace {
 
+// How many elements at or below diagonal k a row x col matrix has.
+__int128 triangle_size(__int128 row, __int128 col, __int128 k) {
+  const __int128 first = std::max<__int128>(0, -k),
+                 full = std::max(first, col - k);  // rows that grow, rows that are whole
+  const __int128 growing = std::max<__int128>(0, std::min(row, col - k) - first);
+  return growing * (2 * (first + k + 1) + growing - 1) / 2 + std::max<__int128>(0, row - full) * col;
+}
+
 // Rows and columns of the elements of a row x col matrix that a triangle holds, row by row.
 Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset, bool lower, OptType dtype,
                         OptLayout layout, OptDevice device) {
@@ -321,13 +331,20 @@ Tensor triangle_indices(const char* op, int64_t row, int64_t col, int64_t offset
     const int64_t at = static_cast<int64_t>(std::clamp<__int128>(edge + (lower ? 1 : 0), 0, col));
     return lower ? std::pair<int64_t, int64_t>{0, at} : std::pair<int64_t, int64_t>{at, col};
   };
-  int64_t count = 0;
-  for (int64_t r = 0; r < row; ++r) count += range(r).second - range(r).first;
+  const __int128 lower_count = triangle_size(row, col, lower ? offset : static_cast<__int128>(offset) - 1);
+  const __int128 total = lower ? lower_count : static_cast<__int128>(row) * col - lower_count;
+  FL_CHECK(total < (__int128{1} << 58), "[", op, "] the triangle of a ", row, " x ", col,
+           " matrix has too many elements");
+  const int64_t count = static_cast<int64_t>(total);
+  // rows outside [first, end) hold nothing: there may be too many of them to walk over
+  const int64_t first = lower ? static_cast<int64_t>(std::clamp<__int128>(-static_cast<__int128>(offset), 0, row)) : 0;
+  const int64_t end =
+      lower ? row : static_cast<int64_t>(std::clamp<__int128>(static_cast<__int128>(col) - offset, 0, row));
   const int64_t sizes[2] = {2, count};
   Tensor wide = empty({sizes, 2}, factory_options(DType::Int64, layout, device));
   if (wide.storage().data && count) {
     int64_t *rows = wide.data_as<int64_t>(), *cols = rows + count;
-    for (int64_t r = 0; r < row; ++r)
+    for (int64_t r = first; r < end; ++r)
       for (int64_t c = range(r).first; c < range(r).second; ++c) {
         *rows++ = r;
         *cols++ = c;
