@@ -23,7 +23,7 @@ constexpr int64_t kMostChannels = 512;        // beyond, the transformed weights
 constexpr int64_t kLeastPixels = 128;         // of all images: less does not pay for transforming the weights
 constexpr int64_t kBlockBytes = 640 << 10;    // transformed input and output of one task
 constexpr int64_t kMostTiles = 112;           // per task
-constexpr int64_t kImageBytes = 8 << 20;      // of inputs turned channels-last at a time
+constexpr int64_t kImageBytes = 2 << 20;      // of inputs turned channels-last at a time
 constexpr int64_t kOutputs = 128;             // per pass over a block of tiles
 
 bool are_three_in_a_row(const std::vector<Tap>& taps) {

@@ -15,8 +15,8 @@ using gemm::Scratch;
 
 constexpr int64_t kMostProducts = 256 * 256;  // of channels and outputs: the sums stay in the caches
 constexpr int64_t kLeastPixels = 512;
-constexpr int64_t kTransformedBytes = 6 << 20;
-constexpr int64_t kImageBytes = 8 << 20;      // of inputs and gradients turned channels-last at a time
+constexpr int64_t kTransformedBytes = 2 << 20;
+constexpr int64_t kImageBytes = 2 << 20;      // of inputs and gradients turned channels-last at a time
 constexpr int64_t kDepth = 512;               // tiles per block of a sum
 
 struct WeightGrad {
