@@ -231,9 +231,11 @@ def typecheck(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"], default=False)
 def oracle(session: nox.Session) -> None:
-    """Compare operators with real torch: values, dtypes, strides, gradients. Writes a table to build/oracle.md."""
+    """Compare with real torch: operators (a table in build/oracle.md), then optimizers, schedulers and data loading."""
     hold_wheels(session, everything(), "numpy", TORCH)
     session.run("python", "ci/oracle/compare.py", *session.posargs)
+    if not session.posargs:
+        session.run("python", "ci/oracle/training.py")
 
 
 @nox.session(requires=["wheels"], default=False)
