@@ -68,6 +68,7 @@ std::vector<Tensor> chunk_op(const Tensor& self, int64_t chunks, int64_t dim_) {
   const int64_t piece = size == 0 ? 0 : (size - 1) / chunks + 1;
   std::vector<Tensor> out;
   if (piece == 0) {  // torch keeps the number of chunks when there is nothing to share out
+    FL_CHECK(chunks <= 1 << 20, "chunk: ", chunks, " chunks of nothing are more than a list should hold");
     for (int64_t i = 0; i < chunks; ++i) out.push_back(ops::slice(self, dim, 0, 0, 1));
     return out;
   }

@@ -10,12 +10,12 @@ from flambeau import Tensor
 @functools.lru_cache(maxsize=128)
 def _pattern(mode: str, size: int, before: int, after: int) -> Tensor:
     """int64 [before + size + after]: which element of a dimension stands at each place of the padded one."""
+    if mode == "replicate":  # may be long: every place beyond the edge repeats it
+        return flambeau.arange(-before, size + after).clamp(0, size - 1)
     places = range(-before, size + after)
     if mode == "reflect":
         last = size - 1
         index = [last - abs(last - abs(i)) for i in places]
-    elif mode == "replicate":
-        index = [min(max(i, 0), size - 1) for i in places]
     else:
         kept = range(max(-before, 0), size - max(-after, 0))  # negative padding crops before the rest goes round
         index = [kept[i % len(kept)] for i in range(-max(before, 0), len(kept) + max(after, 0))]

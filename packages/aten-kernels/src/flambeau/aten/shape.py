@@ -16,6 +16,8 @@ def tensor_split(self: Tensor, indices_or_sections: object, dim: int = 0) -> lis
     size = self.size(dim)
     if isinstance(indices_or_sections, int):
         sections = indices_or_sections
+        if sections > max(size, 1 << 20):
+            raise RuntimeError(f"tensor_split: {sections} sections are more than a list should hold")
         if sections <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
         small, larger = divmod(size, sections)
@@ -237,8 +239,14 @@ def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Te
         return flambeau.empty(0, dtype=self.dtype, device=self.device)
     import itertools
 
+    n = self.numel()
+    if n == 0 or (r > n and not with_replacement):
+        return self.new_empty((0, r))
+    total, part = (n + r - 1, min(n - 1, r)) if with_replacement else (n, min(r, n - r))
+    if part > 64 or math.comb(total, part) * r > 1 << 32:
+        raise RuntimeError(f"combinations: choices of {r} elements of {n} are too many")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    picked = list(choose(range(self.numel()), r))
+    picked = list(choose(range(n), r))
     index = flambeau.tensor(picked, dtype=flambeau.int64).reshape(len(picked), r)
     return self[index.reshape(-1)].reshape(len(picked), r)
 
@@ -280,21 +288,16 @@ def repeat_interleave_indices(repeats: Tensor, *, output_size: int | None = None
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (flambeau.int64, flambeau.int32):
         raise RuntimeError(f"repeats has to be Long or Int tensor, got {repeats.dtype}")
-    counts = repeats.reshape(-1).tolist()
-    if any(c < 0 for c in counts):
+    flat = repeats.reshape(-1)
+    if flat.numel() == 0:
+        return flambeau.empty(0, dtype=repeats.dtype)
+    if bool((flat < 0).any()):
         raise RuntimeError("repeats can not be negative")
-    total = sum(counts)
+    ends = flat.cumsum(0)
+    total = int(ends[-1].item())
     if output_size is not None and output_size != total:
         raise RuntimeError(f"allocated size does not match required size: {output_size} is not {total}")
-    import array
-
-    flat = array.array("q", bytes(8 * total))
-    at = 0
-    for k, c in enumerate(counts):
-        flat[at : at + c] = array.array("q", [k]) * c
-        at += c
-    out = flambeau.frombuffer(flat, dtype=flambeau.int64) if total else flambeau.empty(0, dtype=flambeau.int64)
-    return out.to(repeats.dtype)
+    return flambeau.searchsorted(ends, flambeau.arange(total), right=True).to(repeats.dtype)
 
 
 def repeat_interleave(
