@@ -78,8 +78,8 @@ void forward(const ConvShape& s, const T* x, const Strides& xs, const T* w, cons
   s.Cin <= 0 || c.num_taps() == 0 ? fill_constant(c) : run(c);
 }
 
-// The taps of dimension d that reach input positions p with (p + pad) % stride == phase. With p = q * stride + phase - pad
-// the output position is q - (t * dil - phase) / stride.
+// The taps of dimension d that reach input positions p with (p + pad) % stride == phase. With p = q * stride + phase -
+// pad the output position is q - (t * dil - phase) / stride.
 std::vector<Tap> taps_of_phase(const ConvShape& s, const Strides& ws, int d, int64_t phase, int64_t first) {
   std::vector<Tap> taps;
   for (int64_t t = 0; t < s.k[d]; t++) {
@@ -90,8 +90,8 @@ std::vector<Tap> taps_of_phase(const ConvShape& s, const Strides& ws, int d, int
 }
 
 template <class T>
-void backward_input(const ConvShape& s, const T* gy, const Strides& ys, const T* w, const Strides& ws, const T* bias, T* gx,
-                    const Strides& xs) {
+void backward_input(const ConvShape& s, const T* gy, const Strides& ys, const T* w, const Strides& ws, const T* bias,
+                    T* gx, const Strides& xs) {
   if (s.N <= 0 || s.Cin <= 0 || s.in[0] * s.in[1] * s.in[2] <= 0) return;
   if (prefers_turning<T>(s, xs, ys) && !is_empty(s)) {
     const Turned<T> tx(s.N, s.Cin, s.in), ty(s.N, s.Cout, s.out);
@@ -133,7 +133,8 @@ void backward_weight(const ConvShape& s, const T* x, const Strides& xs, const T*
     const Turned<T> tx(s.N, s.Cin, s.in), ty(s.N, s.Cout, s.out);
     tx.read(x, xs);
     ty.read(gy, ys);
-    return backward_weight(s, static_cast<const T*>(tx.data()), tx.strides(), static_cast<const T*>(ty.data()), ty.strides(), gw, ws);
+    return backward_weight(s, static_cast<const T*>(tx.data()), tx.strides(), static_cast<const T*>(ty.data()),
+                           ty.strides(), gw, ws);
   }
   // gy is read, not written: the same description serves both.
   Correlation<T> c = forward_correlation<T>(s, x, xs, gw, ws, nullptr, const_cast<T*>(gy), ys, false);
@@ -172,16 +173,16 @@ void conv_backward_input_f32(const ConvShape& s, const float* gy, const Strides&
                              const float* bias, float* gx, const Strides& xs) {
   backward_input(s, gy, ys, w, ws, bias, gx, xs);
 }
-void conv_backward_input_f64(const ConvShape& s, const double* gy, const Strides& ys, const double* w, const Strides& ws,
-                             const double* bias, double* gx, const Strides& xs) {
+void conv_backward_input_f64(const ConvShape& s, const double* gy, const Strides& ys, const double* w,
+                             const Strides& ws, const double* bias, double* gx, const Strides& xs) {
   backward_input(s, gy, ys, w, ws, bias, gx, xs);
 }
 void conv_backward_weight_f32(const ConvShape& s, const float* x, const Strides& xs, const float* gy, const Strides& ys,
                               float* gw, const Strides& ws) {
   backward_weight(s, x, xs, gy, ys, gw, ws);
 }
-void conv_backward_weight_f64(const ConvShape& s, const double* x, const Strides& xs, const double* gy, const Strides& ys,
-                              double* gw, const Strides& ws) {
+void conv_backward_weight_f64(const ConvShape& s, const double* x, const Strides& xs, const double* gy,
+                              const Strides& ys, double* gw, const Strides& ws) {
   backward_weight(s, x, xs, gy, ys, gw, ws);
 }
 

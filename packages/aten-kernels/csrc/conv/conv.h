@@ -33,22 +33,23 @@ void conv_forward_f64(const ConvShape& s, const double* x, const Strides& xs, co
 // Writes all of gx. bias: Cin values added to gx (a transposed convolution's), or null.
 void conv_backward_input_f32(const ConvShape& s, const float* gy, const Strides& ys, const float* w, const Strides& ws,
                              const float* bias, float* gx, const Strides& xs);
-void conv_backward_input_f64(const ConvShape& s, const double* gy, const Strides& ys, const double* w, const Strides& ws,
-                             const double* bias, double* gx, const Strides& xs);
+void conv_backward_input_f64(const ConvShape& s, const double* gy, const Strides& ys, const double* w,
+                             const Strides& ws, const double* bias, double* gx, const Strides& xs);
 
 // Writes all of gw.
 void conv_backward_weight_f32(const ConvShape& s, const float* x, const Strides& xs, const float* gy, const Strides& ys,
                               float* gw, const Strides& ws);
-void conv_backward_weight_f64(const ConvShape& s, const double* x, const Strides& xs, const double* gy, const Strides& ys,
-                              double* gw, const Strides& ws);
+void conv_backward_weight_f64(const ConvShape& s, const double* x, const Strides& xs, const double* gy,
+                              const Strides& ys, double* gw, const Strides& ws);
 
 // 16-bit floats as bits: computed in f32, rounded once.
 enum class HalfType { kBf16, kF16 };
 void conv_forward_half(HalfType type, const ConvShape& s, const uint16_t* x, const Strides& xs, const uint16_t* w,
                        const Strides& ws, const uint16_t* bias, uint16_t* y, const Strides& ys, bool relu = false);
-void conv_backward_input_half(HalfType type, const ConvShape& s, const uint16_t* gy, const Strides& ys, const uint16_t* w,
-                              const Strides& ws, const uint16_t* bias, uint16_t* gx, const Strides& xs);
-void conv_backward_weight_half(HalfType type, const ConvShape& s, const uint16_t* x, const Strides& xs, const uint16_t* gy,
-                               const Strides& ys, uint16_t* gw, const Strides& ws);
+void conv_backward_input_half(HalfType type, const ConvShape& s, const uint16_t* gy, const Strides& ys,
+                              const uint16_t* w, const Strides& ws, const uint16_t* bias, uint16_t* gx,
+                              const Strides& xs);
+void conv_backward_weight_half(HalfType type, const ConvShape& s, const uint16_t* x, const Strides& xs,
+                               const uint16_t* gy, const Strides& ys, uint16_t* gw, const Strides& ws);
 
 }  // namespace flambeau::conv

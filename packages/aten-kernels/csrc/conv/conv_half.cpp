@@ -13,10 +13,10 @@ using gemm::Scratch;
 
 // A tensor of any strides as a compact f32 one: dimensions in the order of their strides, so a dense tensor is one run.
 struct Compact {
-  int64_t size[5];    // n, c, d0, d1, d2
-  int64_t from[5];    // strides of the 16-bit tensor
-  int64_t to[5];      // strides of the compact one
-  int order[5];       // widest stride first
+  int64_t size[5];  // n, c, d0, d1, d2
+  int64_t from[5];  // strides of the 16-bit tensor
+  int64_t to[5];    // strides of the compact one
+  int order[5];     // widest stride first
   int64_t count = 1;
 
   Compact(int64_t n, int64_t c, const int64_t (&d)[3], const Strides& s)
@@ -89,8 +89,9 @@ void conv_forward_half(HalfType type, const ConvShape& s, const uint16_t* x, con
   half.narrow(l.y, fy.get(), y);
 }
 
-void conv_backward_input_half(HalfType type, const ConvShape& s, const uint16_t* gy, const Strides& ys, const uint16_t* w,
-                              const Strides& ws, const uint16_t* bias, uint16_t* gx, const Strides& xs) {
+void conv_backward_input_half(HalfType type, const ConvShape& s, const uint16_t* gy, const Strides& ys,
+                              const uint16_t* w, const Strides& ws, const uint16_t* bias, uint16_t* gx,
+                              const Strides& xs) {
   const Half half(type);
   const Layouts l(s, xs, ws, ys);
   const Scratch<float> fx(l.x.count), fw(l.w.count), fy(l.y.count), fb(bias != nullptr ? s.Cin : 0);
@@ -101,8 +102,8 @@ void conv_backward_input_half(HalfType type, const ConvShape& s, const uint16_t*
   half.narrow(l.x, fx.get(), gx);
 }
 
-void conv_backward_weight_half(HalfType type, const ConvShape& s, const uint16_t* x, const Strides& xs, const uint16_t* gy,
-                               const Strides& ys, uint16_t* gw, const Strides& ws) {
+void conv_backward_weight_half(HalfType type, const ConvShape& s, const uint16_t* x, const Strides& xs,
+                               const uint16_t* gy, const Strides& ys, uint16_t* gw, const Strides& ws) {
   const Half half(type);
   const Layouts l(s, xs, ws, ys);
   const Scratch<float> fx(l.x.count), fw(l.w.count), fy(l.y.count);

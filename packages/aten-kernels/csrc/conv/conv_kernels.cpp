@@ -4,8 +4,8 @@
 
 namespace flambeau {
 
-#define FL_CONV_DECLARE(isa)                              \
-  namespace gemm::isa {                                   \
+#define FL_CONV_DECLARE(isa)                               \
+  namespace gemm::isa {                                    \
   extern const conv::ConvKernels<float> conv_kernels_f32;  \
   extern const conv::ConvKernels<double> conv_kernels_f64; \
   }
@@ -26,9 +26,12 @@ namespace {
 template <class T>
 const ConvKernels<T>& pick(const ConvKernels<T>& two, const ConvKernels<T>& three, const ConvKernels<T>& four) {
   switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4: return four;
-    case cpu::CpuCapability::kV3: return three;
-    default: return two;
+    case cpu::CpuCapability::kV4:
+      return four;
+    case cpu::CpuCapability::kV3:
+      return three;
+    default:
+      return two;
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace flambeau::conv {
 
-// C[i, j] = finish(sum over k of rows[i][k_offsets[k]] * b[k * nr + j]): a product whose left operand is wherever it is.
+// C[i, j] = finish(sum over k of rows[i][k_offsets[k]] * b[k * nr + j]): a product whose left operand is wherever it
+// is.
 template <class T>
 struct GatherTile {
   int64_t k;
@@ -38,8 +39,8 @@ struct PadRows {
   T* limit;  // up to here zeros may be written past the last row
 };
 
-// Row k of a panel nr wide: runs of pixels, run r of length[r] elements, `step` apart from x + from[r] + k_offsets[k] on.
-// The panel has to have room for one vector more.
+// Row k of a panel nr wide: runs of pixels, run r of length[r] elements, `step` apart from x + from[r] + k_offsets[k]
+// on. The panel has to have room for one vector more.
 template <class T>
 struct PanelRuns {
   int64_t k;
@@ -77,8 +78,8 @@ struct ConvKernels {
   void (*tap_rows)(const TapRow<T>&, int64_t rows, int64_t n, const T* x, int64_t x_step, T bias, bool relu, T* out,
                    int64_t out_step);
   // sums[t] += sum over rows and j of g[row, j] * x[row, offsets[t] + j]
-  void (*tap_dots)(int64_t taps, const int64_t* offsets, int64_t rows, int64_t n, const T* x, int64_t x_step, const T* g,
-                   int64_t g_step, T* sums);
+  void (*tap_dots)(int64_t taps, const int64_t* offsets, int64_t rows, int64_t n, const T* x, int64_t x_step,
+                   const T* g, int64_t g_step, T* sums);
 };
 
 template <class T>

@@ -33,9 +33,23 @@ void transpose_copy(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T
 
 template <class T>
 constexpr conv::ConvKernels<T> conv_table() {
-  return {kLanes<T>, kTileRows, 2 * kLanes<T>, gather_tile<T>, transpose_copy<T>, pad_rows<T>, fill_panel<T>, tap_channels<T>, tap_channels_grad<T>,
-          winograd_input<T>, winograd_output<T>, winograd_weights<T>, winograd_gradient<T>,
-          winograd_weights_gradient<T>, pack_b<T>, tap_rows<T>, tap_dots<T>};
+  return {kLanes<T>,
+          kTileRows,
+          2 * kLanes<T>,
+          gather_tile<T>,
+          transpose_copy<T>,
+          pad_rows<T>,
+          fill_panel<T>,
+          tap_channels<T>,
+          tap_channels_grad<T>,
+          winograd_input<T>,
+          winograd_output<T>,
+          winograd_weights<T>,
+          winograd_gradient<T>,
+          winograd_weights_gradient<T>,
+          pack_b<T>,
+          tap_rows<T>,
+          tap_dots<T>};
 }
 
 extern const conv::ConvKernels<float> conv_kernels_f32;

@@ -12,9 +12,9 @@ namespace {
 using gemm::EvenParts;
 using gemm::Scratch;
 
-constexpr int64_t kPixels = 224;      // per task: 16 tiles of 14 rows share each panel of weights
-constexpr int64_t kDepth = 512;       // per block of channels * taps
-constexpr int64_t kOutputs = 256;     // output channels per task
+constexpr int64_t kPixels = 224;          // per task: 16 tiles of 14 rows share each panel of weights
+constexpr int64_t kDepth = 512;           // per block of channels * taps
+constexpr int64_t kOutputs = 256;         // output channels per task
 constexpr int64_t kImageBytes = 8 << 20;  // padded copies are made for so many bytes of images at a time
 
 template <class T>
@@ -22,33 +22,35 @@ void pack_weights(const Correlation<T>& c, const KOrder& k, int64_t block, Scrat
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const int64_t per_group = c.O / c.groups, columns = (per_group + kernels.nr - 1) / kernels.nr;
   const int64_t depth = static_cast<int64_t>(k.w.size());
-  parallel_for(0, c.groups * columns, std::max<int64_t>(1, 32768 / (depth * kernels.nr)), [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; task++) {
-      const int64_t group = task / columns, column = task % columns * kernels.nr;
-      const int n = static_cast<int>(std::min<int64_t>(kernels.nr, per_group - column));
-      const T* w = c.w + group * c.w_group + column * c.w_o;
-      for (int64_t k0 = 0; k0 < depth; k0 += block) {
-        const int64_t k1 = std::min(depth, k0 + block);
-        // A panel of the block that starts at k0; blocks follow each other, each `columns` panels of each group.
-        T* out = panels.get() + k0 * c.groups * columns * kernels.nr + task * (k1 - k0) * kernels.nr;
-        for (int64_t q = k0; q < k1;) {
-          int64_t run = 1;
-          while (q + run < k1 && k.w[q + run] == k.w[q] + run) run++;
-          if (c.w_o == 1) {
-            kernels.pack_b(false, 1, n, w + k.w[q], 1, out + (q - k0) * kernels.nr);
-            run = 1;
-          } else if (run >= 4) {
-            kernels.pack_b(true, run, n, w + k.w[q], c.w_o, out + (q - k0) * kernels.nr);
-          } else {
-            T* o = out + (q - k0) * kernels.nr;
-            for (int64_t j = 0; j < kernels.nr; j++) o[j] = j < n ? w[j * c.w_o + k.w[q]] : T(0);
-            run = 1;
-          }
-          q += run;
-        }
-      }
-    }
-  });
+  parallel_for(0, c.groups * columns, std::max<int64_t>(1, 32768 / (depth * kernels.nr)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; task++) {
+                   const int64_t group = task / columns, column = task % columns * kernels.nr;
+                   const int n = static_cast<int>(std::min<int64_t>(kernels.nr, per_group - column));
+                   const T* w = c.w + group * c.w_group + column * c.w_o;
+                   for (int64_t k0 = 0; k0 < depth; k0 += block) {
+                     const int64_t k1 = std::min(depth, k0 + block);
+                     // A panel of the block that starts at k0; blocks follow each other, each `columns` panels of each
+                     // group.
+                     T* out = panels.get() + k0 * c.groups * columns * kernels.nr + task * (k1 - k0) * kernels.nr;
+                     for (int64_t q = k0; q < k1;) {
+                       int64_t run = 1;
+                       while (q + run < k1 && k.w[q + run] == k.w[q] + run) run++;
+                       if (c.w_o == 1) {
+                         kernels.pack_b(false, 1, n, w + k.w[q], 1, out + (q - k0) * kernels.nr);
+                         run = 1;
+                       } else if (run >= 4) {
+                         kernels.pack_b(true, run, n, w + k.w[q], c.w_o, out + (q - k0) * kernels.nr);
+                       } else {
+                         T* o = out + (q - k0) * kernels.nr;
+                         for (int64_t j = 0; j < kernels.nr; j++) o[j] = j < n ? w[j * c.w_o + k.w[q]] : T(0);
+                         run = 1;
+                       }
+                       q += run;
+                     }
+                   }
+                 }
+               });
 }
 
 // Whether pixel p of the run of all images lies at y + p * ys.d[2], with the output channels side by side.
@@ -61,7 +63,8 @@ bool writes_rows(const Correlation<T>& c) {
 
 template <class T>
 bool writes_planes(const Correlation<T>& c) {
-  return c.ys.d[2] == 1 && (c.out[1] == 1 || c.ys.d[1] == c.out[2]) && (c.out[0] == 1 || c.ys.d[0] == c.out[1] * c.out[2]);
+  return c.ys.d[2] == 1 && (c.out[1] == 1 || c.ys.d[1] == c.out[2]) &&
+         (c.out[0] == 1 || c.ys.d[0] == c.out[1] * c.out[2]);
 }
 
 // Sums of `count` pixels from pixel `first` on (over all images), [count, outputs], to where they belong.
@@ -77,7 +80,8 @@ void scatter(const Correlation<T>& c, int64_t first, int64_t count, int64_t outp
     } else {
       for (int64_t i = 0; i < run; i++) {
         const int64_t q = p + i;
-        T* at = y + q / (c.out[1] * c.out[2]) * c.ys.d[0] + q / c.out[2] % c.out[1] * c.ys.d[1] + q % c.out[2] * c.ys.d[2];
+        T* at =
+            y + q / (c.out[1] * c.out[2]) * c.ys.d[0] + q / c.out[2] % c.out[1] * c.ys.d[1] + q % c.out[2] * c.ys.d[2];
         for (int64_t j = 0; j < outputs; j++) at[j * c.ys.c] = sums[i * outputs + j];
       }
     }
@@ -106,7 +110,8 @@ struct DensePlan {
     const T* rows[kPixels];
     for (int64_t i = 0; i < count; i++) {
       const int64_t image = (first + i) / per_image, p = (first + i) % per_image;
-      rows[i] = images.data + image * images.s.n + group * group_channels * images.s.c + pixel_at[static_cast<size_t>(p)];
+      rows[i] =
+          images.data + image * images.s.n + group * group_channels * images.s.c + pixel_at[static_cast<size_t>(p)];
     }
     const int64_t channel = group * per_group + output, pixel = first_image * per_image + first;
     const Scratch<T> sums(in_rows ? 0 : count * outputs);
@@ -145,7 +150,8 @@ template <class T>
 void run_dense(const Correlation<T>& c) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const Extent<T> extent(c);
-  const int64_t image_bytes = std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]) * int64_t(sizeof(T));
+  const int64_t image_bytes =
+      std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]) * int64_t(sizeof(T));
   const int64_t group_of_images = extent.inside ? c.N : std::clamp<int64_t>(kImageBytes / image_bytes, 1, c.N);
   const int64_t per_group = c.O / c.groups, columns = (per_group + kernels.nr - 1) / kernels.nr;
   const int64_t depth = c.C / c.groups * c.num_taps();
@@ -171,11 +177,14 @@ void run_dense(const Correlation<T>& c) {
       width = gemm::round_up(width / 2, kernels.nr);
     }
     const int64_t widths = (per_group + width - 1) / width;
-    const double work = static_cast<double>((parts.base + 1) * unit) * static_cast<double>(std::min(width, per_group)) * static_cast<double>(depth);
+    const double work = static_cast<double>((parts.base + 1) * unit) * static_cast<double>(std::min(width, per_group)) *
+                        static_cast<double>(depth);
     parallel_for(0, parts.count * c.groups * widths, gemm::units_per_chunk(work), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; task++) {
-        const int64_t part = task / (c.groups * widths), group = task / widths % c.groups, output = task % widths * width;
-        plan.task(parts.begin(part) * unit, parts.size(part) * unit, group, output, std::min(width, per_group - output));
+        const int64_t part = task / (c.groups * widths), group = task / widths % c.groups,
+                      output = task % widths * width;
+        plan.task(parts.begin(part) * unit, parts.size(part) * unit, group, output,
+                  std::min(width, per_group - output));
       }
     });
   }

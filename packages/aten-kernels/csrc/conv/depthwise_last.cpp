@@ -11,8 +11,8 @@ namespace {
 using gemm::EvenParts;
 using gemm::Scratch;
 
-constexpr int64_t kImageBytes = 8 << 20;   // of padded copies at a time
-constexpr int64_t kChannelsPerTask = 64;   // of a weight gradient
+constexpr int64_t kImageBytes = 8 << 20;  // of padded copies at a time
+constexpr int64_t kChannelsPerTask = 64;  // of a weight gradient
 constexpr int64_t kEnoughTasks = 16;
 
 // Input offset and weight offset of each tap.
@@ -47,7 +47,8 @@ void run_depthwise_last(const Correlation<T>& c) {
     if (image == 0) {
       order = tap_order(c, images.s);
       for (int64_t t = 0; t < taps; t++) {
-        for (int64_t i = 0; i < c.C; i++) weights.get()[t * c.C + i] = c.w[i * c.w_group + order.w[static_cast<size_t>(t)]];
+        for (int64_t i = 0; i < c.C; i++)
+          weights.get()[t * c.C + i] = c.w[i * c.w_group + order.w[static_cast<size_t>(t)]];
       }
     }
     const double work = static_cast<double>(c.out[2] * c.C * taps) * 8;
@@ -57,8 +58,8 @@ void run_depthwise_last(const Correlation<T>& c) {
         const T* x = images.data + n * images.s.n + i * c.step[0] * images.s.d[0] + j * c.step[1] * images.s.d[1];
         T* y = c.y + (image + n) * c.ys.n + i * c.ys.d[0] + j * c.ys.d[1];
         for (int64_t k = 0; k < c.out[2]; k++) {
-          kernels.tap_channels(taps, order.x.data(), c.C, x + k * c.step[2] * images.s.d[2], weights.get(), c.C, c.bias, c.relu,
-                               y + k * c.ys.d[2]);
+          kernels.tap_channels(taps, order.x.data(), c.C, x + k * c.step[2] * images.s.d[2], weights.get(), c.C, c.bias,
+                               c.relu, y + k * c.ys.d[2]);
         }
       }
     });
@@ -90,7 +91,8 @@ void run_depthwise_last_weight_grad(const Correlation<T>& c, T* gw) {
             kernels.tap_channels_grad(
                 taps, order.x.data(), c.out[2], std::min(kChannelsPerTask, c.C - channel),
                 images.data + n * images.s.n + i * c.step[0] * images.s.d[0] + j * c.step[1] * images.s.d[1] + channel,
-                c.step[2] * images.s.d[2], c.y + (image + n) * c.ys.n + i * c.ys.d[0] + j * c.ys.d[1] + channel, c.ys.d[2], to, c.C);
+                c.step[2] * images.s.d[2], c.y + (image + n) * c.ys.n + i * c.ys.d[0] + j * c.ys.d[1] + channel,
+                c.ys.d[2], to, c.C);
           }
         }
       }
@@ -105,9 +107,9 @@ void run_depthwise_last_weight_grad(const Correlation<T>& c, T* gw) {
   }
 }
 
-#define FL_INSTANTIATE(T)                                   \
-  template bool is_depthwise_last(const Correlation<T>&);   \
-  template void run_depthwise_last(const Correlation<T>&);  \
+#define FL_INSTANTIATE(T)                                  \
+  template bool is_depthwise_last(const Correlation<T>&);  \
+  template void run_depthwise_last(const Correlation<T>&); \
   template void run_depthwise_last_weight_grad(const Correlation<T>&, T*);
 FL_INSTANTIATE(float)
 FL_INSTANTIATE(double)

@@ -39,8 +39,10 @@ void pad_rows(const conv::PadRows<T>& p) {
   for (int64_t r = 0; r < p.rows; r++, in += p.in_ld, out += p.pitch) {
     for (int64_t j = 0; j < p.pitch; j += W) {
       const Vec<T> v = padded_vector(p, in, j);
-      if (out + j + W <= p.limit) store(out + j, v);
-      else store(out + j, v, Head<T>(smaller<int64_t>(W, p.pitch - j)));
+      if (out + j + W <= p.limit)
+        store(out + j, v);
+      else
+        store(out + j, v, Head<T>(smaller<int64_t>(W, p.pitch - j)));
     }
   }
 }

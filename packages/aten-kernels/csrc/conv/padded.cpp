@@ -30,7 +30,8 @@ struct Range {
 
 // One plane of the outermost dimension, `width` values per element; `exists` is false where all of it is padding.
 template <class T>
-void copy_plane(const Correlation<T>& c, const Extent<T>& e, const T* in, bool exists, int64_t width, T* out, T* limit) {
+void copy_plane(const Correlation<T>& c, const Extent<T>& e, const T* in, bool exists, int64_t width, T* out,
+                T* limit) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const Range rows(e.low[1], exists ? e.size[1] : 0, c.in[1]), columns(e.low[2], e.size[2], c.in[2]);
   const int64_t row = e.size[2] * width, stride = c.xs.d[2];
@@ -130,10 +131,10 @@ std::vector<int64_t> pixel_offsets(const Correlation<T>& c, const Strides& xs) {
   return at;
 }
 
-#define FL_INSTANTIATE(T)                                                                             \
-  template struct Extent<T>;                                                                          \
-  template PaddedImages<T> pad_images(const Correlation<T>&, const Extent<T>&, int64_t, int64_t);     \
-  template KOrder k_order(const Correlation<T>&, const Strides&, int64_t);                            \
+#define FL_INSTANTIATE(T)                                                                         \
+  template struct Extent<T>;                                                                      \
+  template PaddedImages<T> pad_images(const Correlation<T>&, const Extent<T>&, int64_t, int64_t); \
+  template KOrder k_order(const Correlation<T>&, const Strides&, int64_t);                        \
   template std::vector<int64_t> pixel_offsets(const Correlation<T>&, const Strides&);
 FL_INSTANTIATE(float)
 FL_INSTANTIATE(double)

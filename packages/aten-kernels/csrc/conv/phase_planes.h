@@ -33,8 +33,8 @@ class PhasePlanes {
     }
   }
 
-  // Elements that `planes` of fill() has to have. Rows are written as whole vectors: what reaches past a plane is written
-  // again, being part of the next one, or slack.
+  // Elements that `planes` of fill() has to have. Rows are written as whole vectors: what reaches past a plane is
+  // written again, being part of the next one, or slack.
   int64_t buffer_size(int64_t channels) const { return in_place_ ? 0 : channels * plane_size() + kSlack; }
 
   int64_t plane_size() const { return phase_size() * phases_; }

@@ -1,5 +1,6 @@
-// Correlations with one or few outputs per group, depthwise ones among them: rows of planes, vectors along the innermost
-// dimension. With fewer outputs than lanes this beats the product of dense.cpp, whose vectors lie along the outputs.
+// Correlations with one or few outputs per group, depthwise ones among them: rows of planes, vectors along the
+// innermost dimension. With fewer outputs than lanes this beats the product of dense.cpp, whose vectors lie along the
+// outputs.
 #include <algorithm>
 
 #include "../gemm/problem.h"
@@ -14,8 +15,8 @@ constexpr int64_t kMostOutputs = 4;
 
 // One output channel of one image, from the planes of its group.
 template <class T>
-void write_output(const Correlation<T>& c, const PhasePlanes<T>& planes, const T* x, const TapRow<T>& taps, T bias, T* y,
-                  T* row) {
+void write_output(const Correlation<T>& c, const PhasePlanes<T>& planes, const T* x, const TapRow<T>& taps, T bias,
+                  T* y, T* row) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const int64_t x_step = c.step[1] * planes.step[1], width = c.out[2];
   for (int64_t i = 0; i < c.out[0]; i++, y += c.ys.d[0], x += c.step[0] * planes.step[0]) {
@@ -72,8 +73,8 @@ void run_planes(const Correlation<T>& c) {
   });
 }
 
-#define FL_INSTANTIATE(T)                                \
-  template bool has_few_outputs(const Correlation<T>&);  \
+#define FL_INSTANTIATE(T)                               \
+  template bool has_few_outputs(const Correlation<T>&); \
   template void run_planes(const Correlation<T>&);
 FL_INSTANTIATE(float)
 FL_INSTANTIATE(double)

@@ -16,7 +16,8 @@ const T* gradient_plane(const Correlation<T>& c, int64_t image, int64_t output, 
   if (c.ys.d[2] == 1) return g;
   for (int64_t i = 0; i < c.out[0]; i++) {
     T* out = copy + i * c.out[1] * c.out[2];
-    conv_kernels<T>().pad_rows({c.out[1], c.out[2], 0, c.out[2], c.ys.d[2], g + i * c.ys.d[0], c.ys.d[1], out, copy + c.num_pixels()});
+    conv_kernels<T>().pad_rows(
+        {c.out[1], c.out[2], 0, c.out[2], c.ys.d[2], g + i * c.ys.d[0], c.ys.d[1], out, copy + c.num_pixels()});
   }
   return copy;
 }

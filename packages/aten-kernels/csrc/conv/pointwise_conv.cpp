@@ -8,12 +8,12 @@ namespace {
 
 using gemm::GemmEpilogue;
 
-void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const float* A, int64_t lda, const float* B, int64_t ldb,
-             float beta, float* C, int64_t ldc, const GemmEpilogue& e) {
+void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const float* A, int64_t lda, const float* B,
+             int64_t ldb, float beta, float* C, int64_t ldc, const GemmEpilogue& e) {
   gemm::gemm_f32(ta, tb, M, N, K, 1, A, lda, B, ldb, beta, C, ldc, &e);
 }
-void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const double* A, int64_t lda, const double* B, int64_t ldb,
-             double beta, double* C, int64_t ldc, const GemmEpilogue& e) {
+void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const double* A, int64_t lda, const double* B,
+             int64_t ldb, double beta, double* C, int64_t ldc, const GemmEpilogue& e) {
   gemm::gemm_f64(ta, tb, M, N, K, 1, A, lda, B, ldb, beta, C, ldc, &e);
 }
 
@@ -77,9 +77,11 @@ void run_pointwise(const Correlation<T>& c) {
     GemmEpilogue of_group = e;
     if (c.bias != nullptr) of_group.bias = c.bias + group * outputs;
     if (planes) {
-      product(transposed, false, outputs, length, channels, w + group * c.w_group, ldw, x, c.xs.c, 0, y, c.ys.c, of_group);
+      product(transposed, false, outputs, length, channels, w + group * c.w_group, ldw, x, c.xs.c, 0, y, c.ys.c,
+              of_group);
     } else {
-      product(false, !transposed, length, outputs, channels, x, rows.x, w + group * c.w_group, ldw, 0, y, rows.y, of_group);
+      product(false, !transposed, length, outputs, channels, x, rows.x, w + group * c.w_group, ldw, 0, y, rows.y,
+              of_group);
     }
   };
   if (count * c.groups >= 8) {  // whole products to each thread

@@ -89,7 +89,8 @@ bool is_shallow(const Correlation<T>& c) {
 template <class T>
 void run_shallow(const Correlation<T>& c) {
   const Extent<T> extent(c);
-  const int64_t image_bytes = std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]) * int64_t(sizeof(T));
+  const int64_t image_bytes =
+      std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]) * int64_t(sizeof(T));
   const int64_t at_once = extent.inside ? c.N : std::clamp<int64_t>(kImageBytes / image_bytes, 1, c.N);
   Shallow<T> shallow(c);
   for (int64_t image = 0; image < c.N; image += at_once) {

@@ -108,8 +108,8 @@ void tap_dots(int64_t taps, const int64_t* offsets, int64_t rows, int64_t n, con
 }
 
 template <class T, int V>
-FL_INLINE void tap_channel_block(int64_t taps, const int64_t* offsets, const T* x, const T* w, int64_t w_step, const T* bias,
-                                 bool relu, T* out, Head<T> head) {
+FL_INLINE void tap_channel_block(int64_t taps, const int64_t* offsets, const T* x, const T* w, int64_t w_step,
+                                 const T* bias, bool relu, T* out, Head<T> head) {
   constexpr int W = kLanes<T>;
   Vec<T> sum[V] = {};
 #pragma GCC unroll 4
@@ -159,8 +159,8 @@ FL_INLINE void tap_channels_grad_of(const int64_t* offsets, int64_t pixels, cons
 }
 
 template <class T>
-void tap_channels_grad(int64_t taps, const int64_t* offsets, int64_t pixels, int64_t channels, const T* x, int64_t x_step,
-                       const T* g, int64_t g_step, T* sums, int64_t step) {
+void tap_channels_grad(int64_t taps, const int64_t* offsets, int64_t pixels, int64_t channels, const T* x,
+                       int64_t x_step, const T* g, int64_t g_step, T* sums, int64_t step) {
   constexpr int W = kLanes<T>;
   for (int64_t c = 0; c < channels; c += W) {
     const Head<T> head(smaller<int64_t>(W, channels - c));

@@ -1,5 +1,5 @@
-// Small depthwise planes hold less than a vector per row: they go faster with the channels of a pixel side by side, even
-// with the turning there and back.
+// Small depthwise planes hold less than a vector per row: they go faster with the channels of a pixel side by side,
+// even with the turning there and back.
 #pragma once
 
 #include "../gemm/scratch.h"
@@ -26,7 +26,10 @@ template <class T>
 class Turned {
  public:
   Turned(int64_t N, int64_t C, const int64_t (&size)[3])
-      : N_(N), C_(C), pixels_(size[0] * size[1] * size[2]), copy_(N * C * pixels_),
+      : N_(N),
+        C_(C),
+        pixels_(size[0] * size[1] * size[2]),
+        copy_(N * C * pixels_),
         strides_{C * pixels_, 1, {size[1] * size[2] * C, size[2] * C, C}} {}
 
   const Strides& strides() const { return strides_; }

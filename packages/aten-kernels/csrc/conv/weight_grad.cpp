@@ -1,5 +1,5 @@
-// gw^T[(channel, tap), output] = sum over pixels of x at (pixel, channel, tap) * gy[pixel, output]: the dense product with
-// pixels as the summed dimension. Rows are (channel, tap) pointers, k offsets are pixels; x is read in place.
+// gw^T[(channel, tap), output] = sum over pixels of x at (pixel, channel, tap) * gy[pixel, output]: the dense product
+// with pixels as the summed dimension. Rows are (channel, tap) pointers, k offsets are pixels; x is read in place.
 #include "weight_grad.h"
 
 #include <algorithm>
@@ -25,7 +25,9 @@ struct RowOrder {
   int64_t count() const { return channels * taps; }
   int64_t channel(int64_t row) const { return row / (unit * taps) * unit + row % unit; }
   int64_t tap(int64_t row) const { return row / unit % taps; }
-  int64_t first_row(int64_t channel) const { return channel / unit * unit * taps + channel % unit; }  // then every `unit`
+  int64_t first_row(int64_t channel) const {
+    return channel / unit * unit * taps + channel % unit;
+  }  // then every `unit`
 };
 
 template <class T>
@@ -40,8 +42,8 @@ struct WeightGrad {
   EvenParts row_groups{tiles.count, std::max<int64_t>(1, kRowsPerTask / kernels.mr)};
   int64_t tile_tasks = c.groups * columns * row_groups.count;
   int64_t images_at_once = std::max<int64_t>(1, kDepth / pixels);  // small images are summed several to a block
-  KOrder taps{};                   // of channel 0
-  std::vector<int64_t> pixel_at{};  // of images_at_once images
+  KOrder taps{};                                                   // of channel 0
+  std::vector<int64_t> pixel_at{};                                 // of images_at_once images
 
   explicit WeightGrad(const Correlation<T>& correlation) : c(correlation) {}
 
@@ -71,7 +73,8 @@ struct WeightGrad {
         kernels.pack_b(false, run, n, from, c.ys.d[2], panel);
       } else {
         for (int64_t q = 0; q < run; q++) {
-          for (int64_t o = 0; o < kernels.nr; o++) panel[q * kernels.nr + o] = o < n ? from[q * c.ys.d[2] + o * c.ys.c] : T(0);
+          for (int64_t o = 0; o < kernels.nr; o++)
+            panel[q * kernels.nr + o] = o < n ? from[q * c.ys.d[2] + o * c.ys.c] : T(0);
         }
       }
       p += run;
@@ -81,7 +84,8 @@ struct WeightGrad {
   }
 
   // Adds images [begin, end) of `images`, which hold images first_image and up, to the rows and columns of one task.
-  void task(int64_t index, const PaddedImages<T>& images, int64_t first_image, int64_t begin, int64_t end, bool clear, T* sums) const {
+  void task(int64_t index, const PaddedImages<T>& images, int64_t first_image, int64_t begin, int64_t end, bool clear,
+            T* sums) const {
     const int64_t group = index / (columns * row_groups.count), column = index / row_groups.count % columns;
     const int64_t row_group = index % row_groups.count;
     const int n = static_cast<int>(std::min<int64_t>(kernels.nr, outputs - column * kernels.nr));
@@ -95,14 +99,16 @@ struct WeightGrad {
       for (int64_t p = 0; p < pixels; p += kDepth) {  // one turn if there are several images
         const int64_t count = std::min(kDepth, pixels - p);
         for (int64_t i = 0; i < several; i++) {
-          pack_gradient(first_image + image + i, p, count, group * outputs + column * kernels.nr, n, panel.get() + i * count * kernels.nr);
+          pack_gradient(first_image + image + i, p, count, group * outputs + column * kernels.nr, n,
+                        panel.get() + i * count * kernels.nr);
         }
         t.k = several * count;
         t.k_offsets = pixel_at.data() + p;
         t.finish.beta = clear && image == begin && p == 0 ? T(0) : T(1);
         const T* x = images.data + image * images.s.n + group * channels * images.s.c;
         for (int64_t i = 0; i < row_groups.size(row_group); i++) {
-          multiply_tile(t, row_groups.begin(row_group) + i, n, x, images.s.c, sums + group * order.count() * width + column * kernels.nr);
+          multiply_tile(t, row_groups.begin(row_group) + i, n, x, images.s.c,
+                        sums + group * order.count() * width + column * kernels.nr);
         }
       }
     }
@@ -154,7 +160,8 @@ template <class T>
 void run_weight_grad(const Correlation<T>& c, T* gw) {
   WeightGrad<T> w(c);
   const Extent<T> extent(c);
-  const int64_t image_bytes = int64_t(sizeof(T)) * std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]);
+  const int64_t image_bytes =
+      int64_t(sizeof(T)) * std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]);
   const int64_t images_per_turn = extent.inside ? c.N : std::clamp<int64_t>(kImageBytes / image_bytes, 1, c.N);
   // Few tiles: shares of the images sum on their own. By shape alone, or the bits would depend on the machine.
   const int64_t shares = std::clamp<int64_t>(kEnoughTasks / w.tile_tasks, 1, images_per_turn);

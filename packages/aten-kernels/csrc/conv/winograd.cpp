@@ -8,10 +8,10 @@
 
 // Note [Winograd]
 // 2x2 outputs of a 3x3 kernel need 16 products per pair of channels instead of 36: patches of the input and the weights
-// are transformed, multiplied as 16 matrix products over the channels, and transformed back. The transforms add and halve
-// only, so the error grows by about a factor of two over the direct sum. F(4x4, 3x3) would save more and lose two digits:
-// not taken. f64 stays direct. An infinity or NaN in the input reaches all four outputs of each patch it lies in, where the
-// direct sum would keep it from some of them.
+// are transformed, multiplied as 16 matrix products over the channels, and transformed back. The transforms add and
+// halve only, so the error grows by about a factor of two over the direct sum. F(4x4, 3x3) would save more and lose two
+// digits: not taken. f64 stays direct. An infinity or NaN in the input reaches all four outputs of each patch it lies
+// in, where the direct sum would keep it from some of them.
 
 namespace flambeau::conv {
 namespace {
@@ -19,12 +19,12 @@ namespace {
 using gemm::EvenParts;
 using gemm::Scratch;
 
-constexpr int64_t kMostChannels = 512;        // beyond, the transformed weights leave the caches
-constexpr int64_t kLeastPixels = 128;         // of all images: less does not pay for transforming the weights
-constexpr int64_t kBlockBytes = 640 << 10;    // transformed input and output of one task
-constexpr int64_t kMostTiles = 112;           // per task
-constexpr int64_t kImageBytes = 2 << 20;      // of inputs turned channels-last at a time
-constexpr int64_t kOutputs = 128;             // per pass over a block of tiles
+constexpr int64_t kMostChannels = 512;      // beyond, the transformed weights leave the caches
+constexpr int64_t kLeastPixels = 128;       // of all images: less does not pay for transforming the weights
+constexpr int64_t kBlockBytes = 640 << 10;  // transformed input and output of one task
+constexpr int64_t kMostTiles = 112;         // per task
+constexpr int64_t kImageBytes = 2 << 20;    // of inputs turned channels-last at a time
+constexpr int64_t kOutputs = 128;           // per pass over a block of tiles
 
 bool are_three_in_a_row(const std::vector<Tap>& taps) {
   if (taps.size() != 3) return false;
@@ -38,15 +38,13 @@ struct Winograd {
   const ConvKernels<float>& kernels = conv_kernels<float>();
   const gemm::FloatKernels<float>& tiles = gemm::float_kernels<float>();
   int64_t panels = (c.O + kernels.nr - 1) / kernels.nr;
-  int64_t position_size = panels * kernels.nr * c.C;          // of the weights, for one of the 16 positions
+  int64_t position_size = panels * kernels.nr * c.C;  // of the weights, for one of the 16 positions
   int64_t outputs_at_once = std::min(gemm::round_up(c.O, kernels.nr), kOutputs);
   int64_t rows_at_once = std::clamp<int64_t>(
-      std::min(kMostTiles, kBlockBytes / (64 * (c.C + outputs_at_once))) / grid.columns, 1, c.N * grid.rows);
+      std::min(kMostTiles, kBlockBytes / (64 * (c.C + outputs_at_once))) / grid.columns, 1, c.N* grid.rows);
   Scratch<float> weights{16 * position_size};
 
-  explicit Winograd(const Correlation<float>& correlation) : c(correlation) {
-    transform_weights();
-  }
+  explicit Winograd(const Correlation<float>& correlation) : c(correlation) { transform_weights(); }
 
   // [position][panel][channel][nr]
   void transform_weights() {
@@ -60,7 +58,8 @@ struct Winograd {
           kernels.pack_b(true, 9, n, w + grid.weight_at[0], c.w_o, taps.get());
         } else {
           for (int t = 0; t < 9; t++) {
-            for (int q = 0; q < kernels.nr; q++) taps.get()[t * kernels.nr + q] = q < n ? w[grid.weight_at[t] + q * c.w_o] : 0.0f;
+            for (int q = 0; q < kernels.nr; q++)
+              taps.get()[t * kernels.nr + q] = q < n ? w[grid.weight_at[t] + q * c.w_o] : 0.0f;
           }
         }
         kernels.winograd_weights(taps.get(), grid.order, weights.get() + task * kernels.nr, position_size);
@@ -71,7 +70,8 @@ struct Winograd {
   // Rows of tiles [begin, end) of images x, the first of which is image `first` of all.
   void block(int64_t begin, int64_t end, const LastImages& x, int64_t first) const {
     const int64_t count = (end - begin) * grid.columns;
-    const Scratch<float> v(16 * count * c.C), m(16 * count * outputs_at_once), y(4 * count * outputs_at_once), zeros(c.C);
+    const Scratch<float> v(16 * count * c.C), m(16 * count * outputs_at_once), y(4 * count * outputs_at_once),
+        zeros(c.C);
     std::fill(zeros.get(), zeros.get() + c.C, 0.0f);
     for (int64_t t = 0; t < count; t++) {
       const float* d[16];
@@ -107,7 +107,8 @@ struct Winograd {
   }
 
   // To y row by row of tiles, [2][out[2]][outputs], and from there to where they belong.
-  void transform_outputs(const float* m, int64_t begin, int64_t end, int64_t first, int64_t o, int64_t outputs, float* y) const {
+  void transform_outputs(const float* m, int64_t begin, int64_t end, int64_t first, int64_t o, int64_t outputs,
+                         float* y) const {
     const int64_t width = c.out[2], count = (end - begin) * grid.columns;
     for (int64_t row = begin; row < end; row++) {
       const int64_t image = first + row / grid.rows, r = row % grid.rows;
@@ -152,9 +153,10 @@ struct Winograd {
 bool is_winograd(const Correlation<float>& c) {
   const int lanes = conv_kernels<float>().lanes;
   const bool planar = c.xs.d[2] == 1 && c.xs.d[1] == c.in[2];
-  return c.groups == 1 && c.out[0] == 1 && c.taps[0].size() == 1 && c.in[0] == 1 && c.taps[0][0].at == 0 && c.step[1] == 1 && c.step[2] == 1 &&
-         are_three_in_a_row(c.taps[1]) && are_three_in_a_row(c.taps[2]) && c.C % lanes == 0 && c.O % lanes == 0 && c.C >= 16 &&
-         c.O >= 16 && c.C <= kMostChannels && c.N * c.num_pixels() >= kLeastPixels && (planar || c.xs.c == 1);
+  return c.groups == 1 && c.out[0] == 1 && c.taps[0].size() == 1 && c.in[0] == 1 && c.taps[0][0].at == 0 &&
+         c.step[1] == 1 && c.step[2] == 1 && are_three_in_a_row(c.taps[1]) && are_three_in_a_row(c.taps[2]) &&
+         c.C % lanes == 0 && c.O % lanes == 0 && c.C >= 16 && c.O >= 16 && c.C <= kMostChannels &&
+         c.N * c.num_pixels() >= kLeastPixels && (planar || c.xs.c == 1);
 }
 
 void run_winograd(const Correlation<float>& c) {

@@ -40,7 +40,8 @@ void winograd_output(const T* m, int64_t m_step, int64_t outputs, T* const* y, c
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++) {
       const T* from = m + j * m_step + o;
-      const Vec<T> m0 = load(from), m1 = load(from + 4 * m_step), m2 = load(from + 8 * m_step), m3 = load(from + 12 * m_step);
+      const Vec<T> m0 = load(from), m1 = load(from + 4 * m_step), m2 = load(from + 8 * m_step),
+                   m3 = load(from + 12 * m_step);
       t[0][j] = m0 + m1 + m2;
       t[1][j] = m1 - m2 - m3;
     }
@@ -66,7 +67,8 @@ void winograd_weights(const T* g, const int* order, T* u, int64_t u_step) {
     Vec<T> t[4][3];
 #pragma GCC unroll 3
     for (int j = 0; j < 3; j++) {
-      const Vec<T> g0 = load(g + order[j] * 2 * W), g1 = load(g + order[3 + j] * 2 * W), g2 = load(g + order[6 + j] * 2 * W);
+      const Vec<T> g0 = load(g + order[j] * 2 * W), g1 = load(g + order[3 + j] * 2 * W),
+                   g2 = load(g + order[6 + j] * 2 * W);
       t[0][j] = g0;
       t[1][j] = (g0 + g1 + g2) * T(0.5);
       t[2][j] = (g0 - g1 + g2) * T(0.5);
@@ -83,7 +85,8 @@ void winograd_weights(const T* g, const int* order, T* u, int64_t u_step) {
   }
 }
 
-// z[xi] = A g A^T, the adjoint of winograd_output: 2x2 pixels to 16 values. z is panels of nr outputs, panel_step apart.
+// z[xi] = A g A^T, the adjoint of winograd_output: 2x2 pixels to 16 values. z is panels of nr outputs, panel_step
+// apart.
 template <class T>
 void winograd_gradient(const T* const* g, int64_t outputs, T* z, int64_t z_step, int64_t panel_step) {
   constexpr int W = kLanes<T>;
@@ -110,7 +113,8 @@ void winograd_weights_gradient(const T* u, int64_t u_step, const int* order, T* 
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++) {
       const T* from = u + j * u_step;
-      const Vec<T> u0 = load(from), u1 = load(from + 4 * u_step), u2 = load(from + 8 * u_step), u3 = load(from + 12 * u_step);
+      const Vec<T> u0 = load(from), u1 = load(from + 4 * u_step), u2 = load(from + 8 * u_step),
+                   u3 = load(from + 12 * u_step);
       const Vec<T> mean = (u1 + u2) * T(0.5);
       t[0][j] = u0 + mean;
       t[1][j] = (u1 - u2) * T(0.5);

@@ -1,5 +1,5 @@
-// The adjoint of winograd.cpp with respect to the weights: patches of the input and of the gradient are transformed, the 16
-// products sum over tiles, and the sums are transformed back once. See Note [Winograd] in winograd.cpp.
+// The adjoint of winograd.cpp with respect to the weights: patches of the input and of the gradient are transformed,
+// the 16 products sum over tiles, and the sums are transformed back once. See Note [Winograd] in winograd.cpp.
 #include <algorithm>
 
 #include "../gemm/problem.h"
@@ -16,8 +16,8 @@ using gemm::Scratch;
 constexpr int64_t kMostProducts = 256 * 256;  // of channels and outputs: the sums stay in the caches
 constexpr int64_t kLeastPixels = 512;
 constexpr int64_t kTransformedBytes = 2 << 20;
-constexpr int64_t kImageBytes = 2 << 20;      // of inputs and gradients turned channels-last at a time
-constexpr int64_t kDepth = 512;               // tiles per block of a sum
+constexpr int64_t kImageBytes = 2 << 20;  // of inputs and gradients turned channels-last at a time
+constexpr int64_t kDepth = 512;           // tiles per block of a sum
 
 struct WeightGrad {
   const Correlation<float>& c;
@@ -26,9 +26,9 @@ struct WeightGrad {
   const gemm::FloatKernels<float>& tiles = gemm::float_kernels<float>();
   int64_t panels = (c.O + kernels.nr - 1) / kernels.nr, width = panels * kernels.nr;
   int64_t rows_at_once = std::max<int64_t>(1, kTransformedBytes / (64 * (c.C + width)) / grid.columns);
-  Scratch<float> v{16 * rows_at_once * grid.columns * c.C};      // [position][tile][channel]
-  Scratch<float> z{16 * rows_at_once * grid.columns * width};    // [position][panel][tile][nr]
-  Scratch<float> sums{16 * c.C * width};                         // [position][channel][output]
+  Scratch<float> v{16 * rows_at_once * grid.columns * c.C};    // [position][tile][channel]
+  Scratch<float> z{16 * rows_at_once * grid.columns * width};  // [position][panel][tile][nr]
+  Scratch<float> sums{16 * c.C * width};                       // [position][channel][output]
   Scratch<float> zeros{std::max(c.C, width)};
 
   explicit WeightGrad(const Correlation<float>& correlation) : c(correlation) {

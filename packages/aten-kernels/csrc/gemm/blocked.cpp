@@ -89,15 +89,24 @@ void run(const Problem<T>& p, const T* prepacked) {
   const FloatKernels<T>& kernels = *p.kernels;
   const int64_t depth = k_block<T>(p.K), nr = kernels.nr;
   const EvenParts row_blocks(p.M, kMaxRows);
-  const int64_t width = prepacked != nullptr ? round_up(p.N, nr) : std::min(round_up(p.N, nr), round_up(kMaxColumns, nr));
+  const int64_t width =
+      prepacked != nullptr ? round_up(p.N, nr) : std::min(round_up(p.N, nr), round_up(kMaxColumns, nr));
   Scratch<T> a((row_blocks.base + 1) * depth), b(prepacked != nullptr ? 0 : width * depth);
   for (int64_t column = 0; column < p.N; column += width) {
     for (int64_t k = 0; k < p.K; k += depth) {
       for (int64_t r = 0; r < row_blocks.count; r++) {
         const T* panels_b = prepacked != nullptr ? prepacked + k * width : b.get();
         const int64_t block_depth = std::min(depth, p.K - k);
-        const Block<T> block{p,           kernels, row_blocks.begin(r), column, std::min(width, p.N - column), k,
-                             block_depth, EvenParts(row_blocks.size(r), kernels.mr), a.get(), panels_b};
+        const Block<T> block{p,
+                             kernels,
+                             row_blocks.begin(r),
+                             column,
+                             std::min(width, p.N - column),
+                             k,
+                             block_depth,
+                             EvenParts(row_blocks.size(r), kernels.mr),
+                             a.get(),
+                             panels_b};
         pack_block(block, a.get(), prepacked != nullptr || r > 0 ? nullptr : b.get());
         multiply_block(block);
       }

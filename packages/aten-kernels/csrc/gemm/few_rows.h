@@ -154,11 +154,20 @@ FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column) {
     const int take = left <= kDotRows ? left : (left == 7 || left == 8) && kDotRows > 4 ? 4 : kDotRows;
     if constexpr (kDotRows == 6) {
       switch (take) {
-        case 6: dots<T, 6, C>(t, row, column); break;
-        case 5: dots<T, 5, C>(t, row, column); break;
-        case 4: dots<T, 4, C>(t, row, column); break;
-        case 3: dots<T, 3, C>(t, row, column); break;
-        default: break;
+        case 6:
+          dots<T, 6, C>(t, row, column);
+          break;
+        case 5:
+          dots<T, 5, C>(t, row, column);
+          break;
+        case 4:
+          dots<T, 4, C>(t, row, column);
+          break;
+        case 3:
+          dots<T, 3, C>(t, row, column);
+          break;
+        default:
+          break;
       }
     }
     if (take == 2) dots<T, 2, C>(t, row, column);

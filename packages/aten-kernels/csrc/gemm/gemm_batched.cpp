@@ -42,27 +42,31 @@ void run_batch(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K,
 }  // namespace
 
 void gemm_f32_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const float* A,
-                      int64_t lda, int64_t stride_a, const float* B, int64_t ldb, int64_t stride_b, float beta, float* C,
-                      int64_t ldc, int64_t stride_c, const GemmEpilogue* epilogue) {
-  run_batch<gemm_f32>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, epilogue);
+                      int64_t lda, int64_t stride_a, const float* B, int64_t ldb, int64_t stride_b, float beta,
+                      float* C, int64_t ldc, int64_t stride_c, const GemmEpilogue* epilogue) {
+  run_batch<gemm_f32>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,
+                      epilogue);
 }
 
 void gemm_f64_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const double* A,
-                      int64_t lda, int64_t stride_a, const double* B, int64_t ldb, int64_t stride_b, double beta, double* C,
-                      int64_t ldc, int64_t stride_c, const GemmEpilogue* epilogue) {
-  run_batch<gemm_f64>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, epilogue);
+                      int64_t lda, int64_t stride_a, const double* B, int64_t ldb, int64_t stride_b, double beta,
+                      double* C, int64_t ldc, int64_t stride_c, const GemmEpilogue* epilogue) {
+  run_batch<gemm_f64>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,
+                      epilogue);
 }
 
 void gemm_bf16_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const uint16_t* A,
                        int64_t lda, int64_t stride_a, const uint16_t* B, int64_t ldb, int64_t stride_b, float beta,
                        uint16_t* C, int64_t ldc, int64_t stride_c, const GemmEpilogue* epilogue) {
-  run_batch<gemm_bf16>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, epilogue);
+  run_batch<gemm_bf16>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,
+                       epilogue);
 }
 
 void gemm_f16_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const uint16_t* A,
                       int64_t lda, int64_t stride_a, const uint16_t* B, int64_t ldb, int64_t stride_b, float beta,
                       uint16_t* C, int64_t ldc, int64_t stride_c, const GemmEpilogue* epilogue) {
-  run_batch<gemm_f16>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c, epilogue);
+  run_batch<gemm_f16>(batch, ta, tb, M, N, K, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,
+                      epilogue);
 }
 
 }  // namespace flambeau::gemm

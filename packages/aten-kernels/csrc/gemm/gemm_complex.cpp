@@ -61,9 +61,9 @@ void gemm_complex(bool ta, bool tb, int64_t M, int64_t N, int64_t K, std::comple
 
 }  // namespace
 
-void gemm_c64(bool ta, bool tb, int64_t M, int64_t N, int64_t K, std::complex<float> alpha, const std::complex<float>* A,
-              int64_t lda, const std::complex<float>* B, int64_t ldb, std::complex<float> beta, std::complex<float>* C,
-              int64_t ldc, bool conj_a, bool conj_b) {
+void gemm_c64(bool ta, bool tb, int64_t M, int64_t N, int64_t K, std::complex<float> alpha,
+              const std::complex<float>* A, int64_t lda, const std::complex<float>* B, int64_t ldb,
+              std::complex<float> beta, std::complex<float>* C, int64_t ldc, bool conj_a, bool conj_b) {
   gemm_complex(ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, conj_a, conj_b);
 }
 

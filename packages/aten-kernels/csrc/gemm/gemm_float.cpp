@@ -17,8 +17,8 @@ constexpr int64_t kFewColumns = 8;
 
 template <class T>
 TileArgs<T> tile_args(const Problem<T>& p, int64_t row, int64_t column) {
-  return {p.K,   p.a_at(row, 0),           p.a_row(), p.a_k(),
-          p.b_at(0, column), p.ldb, p.C + row * p.ldc + column, p.ldc, finish_at(p, row, column)};
+  return {p.K,   p.a_at(row, 0),           p.a_row(), p.a_k(), p.b_at(0, column), p.ldb, p.C + row * p.ldc + column,
+          p.ldc, finish_at(p, row, column)};
 }
 
 // C = dot products of rows of A with rows of B. A is [M, K] with contiguous rows.
@@ -134,8 +134,8 @@ void run_problem(const Problem<T>& p) {
 template void run_problem(const Problem<float>&);
 template void run_problem(const Problem<double>&);
 
-void gemm_f32(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const float* A, int64_t lda, const float* B,
-              int64_t ldb, float beta, float* C, int64_t ldc, const GemmEpilogue* epilogue) {
+void gemm_f32(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const float* A, int64_t lda,
+              const float* B, int64_t ldb, float beta, float* C, int64_t ldc, const GemmEpilogue* epilogue) {
   run_problem(make_problem(ta, tb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, epilogue));
 }
 

@@ -16,7 +16,9 @@ constexpr int64_t kFewRows = 48;
 enum class Half { kBf16, kF16 };
 
 auto widen_row(Half type) { return type == Half::kBf16 ? convert_kernels().bf16_to_f32 : convert_kernels().f16_to_f32; }
-auto narrow_row(Half type) { return type == Half::kBf16 ? convert_kernels().f32_to_bf16 : convert_kernels().f32_to_f16; }
+auto narrow_row(Half type) {
+  return type == Half::kBf16 ? convert_kernels().f32_to_bf16 : convert_kernels().f32_to_f16;
+}
 
 template <class F>
 void for_rows(int64_t rows, int64_t row_length, F&& f) {
@@ -177,7 +179,8 @@ void gemm_to_half(Half type, const Call& c, float beta, uint16_t* C, int64_t ldc
     widen_row(type)(static_cast<const uint16_t*>(ep.bias), bias.get(), num_bias);
     ep.bias = bias.get();
   }
-  multiply(type, make_problem<float>(c.ta, c.tb, c.M, c.N, c.K, c.alpha, nullptr, 0, nullptr, 0, beta, out.get(), c.N, &ep),
+  multiply(type,
+           make_problem<float>(c.ta, c.tb, c.M, c.N, c.K, c.alpha, nullptr, 0, nullptr, 0, beta, out.get(), c.N, &ep),
            c.a(), c.b());
   narrow(type, out.get(), c.M, c.N, C, ldc);
 }
@@ -198,8 +201,8 @@ void gemm_bf16_f32(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alph
                    const uint16_t* B, int64_t ldb, float beta, float* C, int64_t ldc, const GemmEpilogue* epilogue) {
   if (M <= 0 || N <= 0) return;
   const Call c{ta, tb, M, N, K, alpha, A, lda, B, ldb};
-  multiply(Half::kBf16, make_problem<float>(ta, tb, M, N, K, alpha, nullptr, 0, nullptr, 0, beta, C, ldc, epilogue), c.a(),
-           c.b());
+  multiply(Half::kBf16, make_problem<float>(ta, tb, M, N, K, alpha, nullptr, 0, nullptr, 0, beta, C, ldc, epilogue),
+           c.a(), c.b());
 }
 
 }  // namespace flambeau::gemm

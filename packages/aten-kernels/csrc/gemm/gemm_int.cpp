@@ -85,8 +85,8 @@ void run_int(IntProblem<In, Out> p, bool tb) {
 }  // namespace
 
 template <class T>
-void gemm_int(bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A, int64_t lda, const T* B, int64_t ldb,
-              T beta, T* C, int64_t ldc) {
+void gemm_int(bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A, int64_t lda, const T* B,
+              int64_t ldb, T beta, T* C, int64_t ldc) {
   run_int(IntProblem<T, T>{ta, M, N, alpha == 0 ? 0 : K, alpha, A, lda, B, ldb, beta, C, ldc}, tb);
 }
 
@@ -96,9 +96,9 @@ void gemm_i8_i32(bool ta, bool tb, int64_t M, int64_t N, int64_t K, const int8_t
 }
 
 template <class T>
-void gemm_int_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A, int64_t lda,
-                      int64_t stride_a, const T* B, int64_t ldb, int64_t stride_b, T beta, T* C, int64_t ldc,
-                      int64_t stride_c) {
+void gemm_int_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A,
+                      int64_t lda, int64_t stride_a, const T* B, int64_t ldb, int64_t stride_b, T beta, T* C,
+                      int64_t ldc, int64_t stride_c) {
   const int64_t grain = units_per_chunk(4.0 * static_cast<double>(M * N * K));
   parallel_for(0, batch, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
@@ -107,9 +107,10 @@ void gemm_int_batched(int64_t batch, bool ta, bool tb, int64_t M, int64_t N, int
   });
 }
 
-#define FL_INSTANTIATE(T)                                                                                              \
-  template void gemm_int(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, int64_t); \
-  template void gemm_int_batched(int64_t, bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t,           \
+#define FL_INSTANTIATE(T)                                                                                       \
+  template void gemm_int(bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*, \
+                         int64_t);                                                                              \
+  template void gemm_int_batched(int64_t, bool, bool, int64_t, int64_t, int64_t, T, const T*, int64_t, int64_t, \
                                  const T*, int64_t, int64_t, T, T*, int64_t, int64_t);
 FL_INSTANTIATE(int8_t)
 FL_INSTANTIATE(uint8_t)

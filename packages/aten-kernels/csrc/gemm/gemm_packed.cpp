@@ -15,8 +15,8 @@ class PackedB {
     parallel_for(0, blocks * columns, 2, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; task++) {
         const int64_t k = task / columns * depth, j = task % columns * kernels.nr, d = std::min(depth, K - k);
-        kernels.pack_b(tb, d, static_cast<int>(std::min<int64_t>(kernels.nr, N - j)), tb ? B + j * ldb + k : B + k * ldb + j,
-                       ldb, panels_.get() + k * width_ + j * d);
+        kernels.pack_b(tb, d, static_cast<int>(std::min<int64_t>(kernels.nr, N - j)),
+                       tb ? B + j * ldb + k : B + k * ldb + j, ldb, panels_.get() + k * width_ + j * d);
       }
     });
   }
@@ -52,8 +52,15 @@ void run_rows_in_place(const Problem<float>& p, const PackedB& B) {
         const int n = static_cast<int>(std::min<int64_t>(kernels.nr, p.N - column));
         for (int64_t i = 0; i < rows.count; i++) {
           const int64_t row = rows.begin(i);
-          const TileArgs<float> t{d,          p.a_at(row, k),                 p.a_row(), p.a_k(), B.panels() + k * B.width() + column * d,
-                                  kernels.nr, p.C + row * p.ldc + column, p.ldc,     finish_at(p, row, column, k == 0, k + d == p.K)};
+          const TileArgs<float> t{d,
+                                  p.a_at(row, k),
+                                  p.a_row(),
+                                  p.a_k(),
+                                  B.panels() + k * B.width() + column * d,
+                                  kernels.nr,
+                                  p.C + row * p.ldc + column,
+                                  p.ldc,
+                                  finish_at(p, row, column, k == 0, k + d == p.K)};
           kernels.tile_panel(t, static_cast<int>(rows.size(i)), n);
         }
       }
@@ -63,8 +70,8 @@ void run_rows_in_place(const Problem<float>& p, const PackedB& B) {
 
 }  // namespace
 
-void gemm_f32_packed(bool ta, int64_t M, float alpha, const float* A, int64_t lda, const PackedB& B, float beta, float* C,
-                     int64_t ldc, const GemmEpilogue* epilogue) {
+void gemm_f32_packed(bool ta, int64_t M, float alpha, const float* A, int64_t lda, const PackedB& B, float beta,
+                     float* C, int64_t ldc, const GemmEpilogue* epilogue) {
   const Problem<float> p =
       make_problem<float>(ta, false, M, B.num_columns(), B.depth(), alpha, A, lda, nullptr, 0, beta, C, ldc, epilogue);
   if (M <= 0 || p.N <= 0) return;

@@ -26,9 +26,12 @@ namespace {
 template <class Table>
 const Table& pick(const Table& two, const Table& three, const Table& four) {
   switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4: return four;
-    case cpu::CpuCapability::kV3: return three;
-    default: return two;
+    case cpu::CpuCapability::kV4:
+      return four;
+    case cpu::CpuCapability::kV3:
+      return three;
+    default:
+      return two;
   }
 }
 

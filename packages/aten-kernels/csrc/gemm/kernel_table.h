@@ -9,13 +9,17 @@ namespace flambeau::gemm {
 template <class T>
 struct Finish {
   T alpha = 1;
-  T beta = 0;                // 0: C is not read
-  const T* bias = nullptr;   // per column from the tile's first column on, or per row from its first row on
+  T beta = 0;               // 0: C is not read
+  const T* bias = nullptr;  // per column from the tile's first column on, or per row from its first row on
   bool bias_per_row = false;
   bool relu = false;
   // Always inlined: a copy built for the widest instruction set must not be the one that the linker keeps.
-  __attribute__((always_inline)) bool is_plain() const { return alpha == T(1) && beta == T(0) && bias == nullptr && !relu; }
-  __attribute__((always_inline)) bool is_sum() const { return alpha == T(1) && beta == T(1) && bias == nullptr && !relu; }
+  __attribute__((always_inline)) bool is_plain() const {
+    return alpha == T(1) && beta == T(0) && bias == nullptr && !relu;
+  }
+  __attribute__((always_inline)) bool is_sum() const {
+    return alpha == T(1) && beta == T(1) && bias == nullptr && !relu;
+  }
 };
 
 // op(A)[i, k] = a[i * a_row + k * a_k]. In a packed panel of m rows a_row is 1 and a_k is m.

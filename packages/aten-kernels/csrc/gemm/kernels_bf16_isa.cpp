@@ -16,8 +16,9 @@
 namespace flambeau::gemm::v4_bf16 {
 
 extern const FloatKernels<float> kernels;
-const FloatKernels<float> kernels = {kLanes<float>,      kTileRows,          2 * kLanes<float>,  tile_packed<float>, tile_direct<float>,
-                                     tile_panel<float>,  few_rows_nn<float>, few_rows_nt<float>, pack_b<float>,      pack_a<float>};
+const FloatKernels<float> kernels = {kLanes<float>,      kTileRows,         2 * kLanes<float>,  tile_packed<float>,
+                                     tile_direct<float>, tile_panel<float>, few_rows_nn<float>, few_rows_nt<float>,
+                                     pack_b<float>,      pack_a<float>};
 
 }  // namespace flambeau::gemm::v4_bf16
 #endif

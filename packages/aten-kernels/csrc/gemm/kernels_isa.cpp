@@ -10,8 +10,8 @@ namespace flambeau::gemm::FL_ISA {
 
 template <class T>
 constexpr FloatKernels<T> table() {
-  return {kLanes<T>,        kTileRows,         2 * kLanes<T>,    tile_packed<T>, tile_direct<T>,
-          tile_panel<T>, few_rows_nn<T>, few_rows_nt<T>, pack_b<T>,   pack_a<T>};
+  return {kLanes<T>,     kTileRows,      2 * kLanes<T>,  tile_packed<T>, tile_direct<T>,
+          tile_panel<T>, few_rows_nn<T>, few_rows_nt<T>, pack_b<T>,      pack_a<T>};
 }
 
 extern const FloatKernels<float> kernels_f32;

@@ -56,7 +56,8 @@ void pack_b(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* out) 
   }
 }
 
-// m elements are kept of each stored vector; what a full store spills is overwritten by the next one, except at the end.
+// m elements are kept of each stored vector; what a full store spills is overwritten by the next one, except at the
+// end.
 template <class T>
 FL_INLINE void store_spilling(T* p, Vec<T> v, int keep, const T* end) {
   if (p + kLanes<T> <= end) return store(p, v);

@@ -70,9 +70,21 @@ template <class T>
 Problem<T> make_problem(bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alpha, const T* A, int64_t lda, const T* B,
                         int64_t ldb, T beta, T* C, int64_t ldc, const GemmEpilogue* epilogue) {
   // As in BLAS, alpha == 0 reads neither A nor B.
-  return {ta, tb,   M, N,   alpha == T(0) ? 0 : K, alpha,
-          A,  lda,  B, ldb, beta,                  C,
-          ldc, epilogue != nullptr ? *epilogue : GemmEpilogue{}, &float_kernels<T>()};
+  return {ta,
+          tb,
+          M,
+          N,
+          alpha == T(0) ? 0 : K,
+          alpha,
+          A,
+          lda,
+          B,
+          ldb,
+          beta,
+          C,
+          ldc,
+          epilogue != nullptr ? *epilogue : GemmEpilogue{},
+          &float_kernels<T>()};
 }
 
 template <class T>

@@ -12,7 +12,8 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(int64_t count)
-      : bytes_(static_cast<size_t>(count) * sizeof(T)), data_(count > 0 ? static_cast<T*>(allocate(bytes_)) : nullptr) {}
+      : bytes_(static_cast<size_t>(count) * sizeof(T)),
+        data_(count > 0 ? static_cast<T*>(allocate(bytes_)) : nullptr) {}
   ~Scratch() {
     if (data_ != nullptr) deallocate(data_, bytes_);
   }

@@ -64,7 +64,8 @@ FL_INLINE Vec<T> finish_vector(Vec<T> x, const Finish<T>& f, const T* c, int row
 
 // Sums that are more than stored: kept out of line, because it would be most of each kernel's size.
 template <class T>
-__attribute__((noinline)) void finish_tile(const T* sum, int rows, int vectors, const TileArgs<T>& t, int n, int column) {
+__attribute__((noinline)) void finish_tile(const T* sum, int rows, int vectors, const TileArgs<T>& t, int n,
+                                           int column) {
   constexpr int W = kLanes<T>;
   for (int i = 0; i < rows; i++) {
     for (int v = 0; v < vectors; v++, sum += W) {

@@ -1,4 +1,5 @@
-// Matrix products against naive loops. Run once per FLAMBEAU_CPU_CAPABILITY (v2, v3, v4): the choice is made once a process.
+// Matrix products against naive loops. Run once per FLAMBEAU_CPU_CAPABILITY (v2, v3, v4): the choice is made once a
+// process.
 //
 //     gemm_test            everything; prints each failure, exits with their number
 #include "../../csrc/gemm/gemm.h"
@@ -29,18 +30,25 @@ struct Shape {
 struct Layout {
   bool ta, tb;
   int64_t lda, ldb, ldc;
-  Layout(bool a, bool b, const Shape& s, int64_t gap) : ta(a), tb(b), lda((a ? s.M : s.K) + gap), ldb((b ? s.K : s.N) + gap), ldc(s.N + gap) {}
+  Layout(bool a, bool b, const Shape& s, int64_t gap)
+      : ta(a), tb(b), lda((a ? s.M : s.K) + gap), ldb((b ? s.K : s.N) + gap), ldc(s.N + gap) {}
 };
 
 template <class T>
 T random_value() {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(rng());
-  else return static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(rng));
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(rng());
+  else
+    return static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(rng));
 }
 template <>
-std::complex<float> random_value() { return {random_value<float>(), random_value<float>()}; }
+std::complex<float> random_value() {
+  return {random_value<float>(), random_value<float>()};
+}
 template <>
-std::complex<double> random_value() { return {random_value<double>(), random_value<double>()}; }
+std::complex<double> random_value() {
+  return {random_value<double>(), random_value<double>()};
+}
 
 template <class T>
 std::vector<T> random_matrix(int64_t rows, int64_t ld) {
@@ -60,7 +68,8 @@ std::vector<Sum> naive(const Shape& s, const Layout& l, const std::vector<T>& A,
   for (int64_t i = 0; i < s.M; i++) {
     for (int64_t j = 0; j < s.N; j++) {
       Sum sum{};
-      for (int64_t k = 0; k < s.K; k++) sum += static_cast<Sum>(at(A, l.ta, l.lda, i, k)) * static_cast<Sum>(at(B, l.tb, l.ldb, k, j));
+      for (int64_t k = 0; k < s.K; k++)
+        sum += static_cast<Sum>(at(A, l.ta, l.lda, i, k)) * static_cast<Sum>(at(B, l.tb, l.ldb, k, j));
       out[static_cast<size_t>(i * s.N + j)] = sum;
     }
   }
@@ -69,16 +78,17 @@ std::vector<Sum> naive(const Shape& s, const Layout& l, const std::vector<T>& A,
 
 void fail(const char* what, const Shape& s, const Layout& l, int64_t i, int64_t j, double got, double want) {
   if (failures++ < 40) {
-    std::printf("FAIL %s %ldx%ldx%ld %c%c ldc %ld at (%ld, %ld): got %.9g, want %.9g\n", what, s.M, s.N, s.K, l.ta ? 'T' : 'N',
-                l.tb ? 'T' : 'N', l.ldc, i, j, got, want);
+    std::printf("FAIL %s %ldx%ldx%ld %c%c ldc %ld at (%ld, %ld): got %.9g, want %.9g\n", what, s.M, s.N, s.K,
+                l.ta ? 'T' : 'N', l.tb ? 'T' : 'N', l.ldc, i, j, got, want);
   }
 }
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
-      {1, 1, 1},   {1, 1, 300},    {3, 5, 7},     {16, 16, 16},   {17, 33, 65},   {1, 129, 70},   {70, 1, 129},  {2, 300, 90},
-      {300, 2, 90}, {8, 200, 200}, {200, 8, 200}, {32, 100, 300}, {48, 50, 1000}, {100, 100, 100}, {64, 64, 0},  {0, 5, 3},
-      {5, 0, 3},    {31, 500, 401}, {129, 257, 385}, {190, 520, 800}, {13, 31, 900}, {15, 700, 129}, {1, 1000, 1}, {90, 5, 400}};
+      {1, 1, 1},       {1, 1, 300},     {3, 5, 7},     {16, 16, 16},   {17, 33, 65},  {1, 129, 70},
+      {70, 1, 129},    {2, 300, 90},    {300, 2, 90},  {8, 200, 200},  {200, 8, 200}, {32, 100, 300},
+      {48, 50, 1000},  {100, 100, 100}, {64, 64, 0},   {0, 5, 3},      {5, 0, 3},     {31, 500, 401},
+      {129, 257, 385}, {190, 520, 800}, {13, 31, 900}, {15, 700, 129}, {1, 1000, 1},  {90, 5, 400}};
   return all;
 }
 
@@ -111,14 +121,16 @@ void test_float(const char* name, Gemm gemm, double tolerance) {
         for (int64_t j = 0; j < l.ldc; j++) {
           const size_t at_c = static_cast<size_t>(i * l.ldc + j);
           if (j >= s.N) {
-            if (std::memcmp(&C[at_c], &before[at_c], sizeof(T)) != 0) fail("gap written", s, l, i, j, C[at_c], before[at_c]);
+            if (std::memcmp(&C[at_c], &before[at_c], sizeof(T)) != 0)
+              fail("gap written", s, l, i, j, C[at_c], before[at_c]);
             continue;
           }
           double x = static_cast<double>(alpha) * want[static_cast<size_t>(i * s.N + j)];
           if (beta != 0) x += static_cast<double>(beta) * before[at_c];
           if (mode == 2) x = std::max(0.0, x + bias_n[static_cast<size_t>(j)]);
           if (mode == 3) x += bias_m[static_cast<size_t>(i)];
-          if (!(std::abs(C[at_c] - x) <= tolerance * (1 + std::sqrt(static_cast<double>(s.K))))) fail(name, s, l, i, j, C[at_c], x);
+          if (!(std::abs(C[at_c] - x) <= tolerance * (1 + std::sqrt(static_cast<double>(s.K)))))
+            fail(name, s, l, i, j, C[at_c], x);
         }
       }
     }
@@ -143,9 +155,11 @@ void test_half(const char* name, Widen widen, Narrow narrow, Gemm gemm, double e
     gemm(l.ta, l.tb, s.M, s.N, s.K, 0.5f, A.data(), l.lda, B.data(), l.ldb, 2.0f, C.data(), l.ldc, &e);
     for (int64_t i = 0; i < s.M; i++) {
       for (int64_t j = 0; j < s.N; j++) {
-        const double x = 0.5 * want[static_cast<size_t>(i * s.N + j)] + 2.0 * Cf[static_cast<size_t>(i * l.ldc + j)] + bias_f[static_cast<size_t>(j)];
+        const double x = 0.5 * want[static_cast<size_t>(i * s.N + j)] + 2.0 * Cf[static_cast<size_t>(i * l.ldc + j)] +
+                         bias_f[static_cast<size_t>(j)];
         const double got = widen(C[static_cast<size_t>(i * l.ldc + j)]);
-        if (!(std::abs(got - x) <= epsilon * std::abs(x) + 1e-6 * (1 + static_cast<double>(s.K)))) fail(name, s, l, i, j, got, x);
+        if (!(std::abs(got - x) <= epsilon * std::abs(x) + 1e-6 * (1 + static_cast<double>(s.K))))
+          fail(name, s, l, i, j, got, x);
       }
     }
   });
@@ -203,7 +217,8 @@ void test_complex(const char* name, Gemm gemm, double tolerance) {
         const size_t c = static_cast<size_t>(i * l.ldc + j);
         const std::complex<double> x = std::complex<double>(alpha) * want[static_cast<size_t>(i * s.N + j)] +
                                        std::complex<double>(beta) * std::complex<double>(before[c]);
-        if (!(std::abs(std::complex<double>(C[c]) - x) <= tolerance * (4 + std::sqrt(static_cast<double>(s.K))))) fail(name, s, l, i, j, C[c].real(), x.real());
+        if (!(std::abs(std::complex<double>(C[c]) - x) <= tolerance * (4 + std::sqrt(static_cast<double>(s.K)))))
+          fail(name, s, l, i, j, C[c].real(), x.real());
       }
     }
   });
@@ -218,17 +233,21 @@ void test_same_bits() {
     const int threads = flambeau::get_num_threads();
     flambeau::set_num_threads(1);
     for (int64_t i = 0; i < batch; i++) {
-      gemm_f32(l.ta, l.tb, s.M, s.N, s.K, 1, A.data() + i * a_size, l.lda, B.data() + i * b_size, l.ldb, 0, one.data() + i * s.M * l.ldc, l.ldc);
+      gemm_f32(l.ta, l.tb, s.M, s.N, s.K, 1, A.data() + i * a_size, l.lda, B.data() + i * b_size, l.ldb, 0,
+               one.data() + i * s.M * l.ldc, l.ldc);
     }
     flambeau::set_num_threads(3);
-    gemm_f32_batched(batch, l.ta, l.tb, s.M, s.N, s.K, 1, A.data(), l.lda, a_size, B.data(), l.ldb, b_size, 0, many.data(), l.ldc, s.M * l.ldc);
+    gemm_f32_batched(batch, l.ta, l.tb, s.M, s.N, s.K, 1, A.data(), l.lda, a_size, B.data(), l.ldb, b_size, 0,
+                     many.data(), l.ldc, s.M * l.ldc);
     if (std::memcmp(one.data(), many.data(), one.size() * sizeof(float)) != 0) fail("batch differs", s, l, 0, 0, 0, 0);
     const auto want = naive<float, double>(s, l, A, B);
-    gemm_f32_packed(l.ta, s.M, 1, A.data(), l.lda, *pack_b_f32(l.tb, s.N, s.K, B.data(), l.ldb), 0, packed.data(), l.ldc);
+    gemm_f32_packed(l.ta, s.M, 1, A.data(), l.lda, *pack_b_f32(l.tb, s.N, s.K, B.data(), l.ldb), 0, packed.data(),
+                    l.ldc);
     for (int64_t i = 0; i < s.M; i++) {
       for (int64_t j = 0; j < s.N; j++) {
         const double got = packed[static_cast<size_t>(i * l.ldc + j)], x = want[static_cast<size_t>(i * s.N + j)];
-        if (!(std::abs(got - x) <= 3e-6 * (1 + std::sqrt(static_cast<double>(s.K))))) fail("packed", s, l, i, j, got, x);
+        if (!(std::abs(got - x) <= 3e-6 * (1 + std::sqrt(static_cast<double>(s.K)))))
+          fail("packed", s, l, i, j, got, x);
       }
     }
     flambeau::set_num_threads(threads);
@@ -246,11 +265,13 @@ int main() {
   test_float<double>("f64", gemm_f64, 1e-14);
   test_half("bf16", bfloat16_to_float, bfloat16_from_float, gemm_bf16, 0.004);
   test_half("f16", half_to_float_portable, half_from_float_portable, gemm_f16, 0.0005);
-  test_int<int8_t>("i8"), test_int<uint8_t>("u8"), test_int<int16_t>("i16"), test_int<int32_t>("i32"), test_int<int64_t>("i64");
+  test_int<int8_t>("i8"), test_int<uint8_t>("u8"), test_int<int16_t>("i16"), test_int<int32_t>("i32"),
+      test_int<int64_t>("i64");
   test_i8_i32();
   test_complex<float>("c64", gemm_c64, 2e-6);
   test_complex<double>("c128", gemm_c128, 2e-14);
   test_same_bits();
-  std::printf("gemm_test: %s, %d failures\n", flambeau::cpu::cpu_capability_name(flambeau::cpu::cpu_capability()), failures);
+  std::printf("gemm_test: %s, %d failures\n", flambeau::cpu::cpu_capability_name(flambeau::cpu::cpu_capability()),
+              failures);
   return failures > 255 ? 255 : failures;
 }
