@@ -15,7 +15,17 @@ import pytest
 HERE = Path(__file__).parent
 CSRC = HERE.parent / "csrc"
 COMPILER = shutil.which(os.environ.get("CXX", "c++").split()[-1])
-FLAGS = ("-std=c++20", "-O1", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-Wall", "-Wextra", "-fPIC", "-pthread")
+FLAGS = (
+    "-std=c++20",
+    "-O1",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+    "-fPIC",
+    "-pthread",
+)
 NEEDS = {"v2": {"sse4_2"}, "v3": {"avx2", "fma", "f16c"}, "v4": {"avx512vl", "avx512dq", "avx512bw"}}
 
 # The core library takes Python's symbols from the interpreter that loads it, so a test program is a module.
@@ -58,7 +68,9 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     for source in sorted(path for name in ("gemm", "conv", "cpu") for path in (CSRC / name).glob("*.cpp")):
         for isa in NEEDS if source.stem.endswith("_isa") else ("v2",):
             out = folder / f"{source.parent.name}_{source.stem}_{isa}.o"
-            jobs.append((*FLAGS, f"-march=x86-64-{isa}", f"-DFL_ISA={isa}", f"-I{sdk / 'include'}", "-c", source, "-o", out))
+            jobs.append(
+                (*FLAGS, f"-march=x86-64-{isa}", f"-DFL_ISA={isa}", f"-I{sdk / 'include'}", "-c", source, "-o", out)
+            )
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda job: compile_cpp(*job), jobs))
     return sorted(folder.glob("*.o"))
@@ -80,6 +92,8 @@ def test_results_are_those_of_naive_loops(program: Path, isa: str) -> None:
     if not NEEDS[isa] <= processor_flags():
         pytest.skip(f"this processor does not run x86-64-{isa}")
     environment = {**os.environ, "FLAMBEAU_CPU_CAPABILITY": isa}
-    done = subprocess.run([sys.executable, "-c", RUN, str(program)], capture_output=True, text=True, env=environment, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(program)], capture_output=True, text=True, env=environment, timeout=300
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     assert f": {isa}, 0 failures" in done.stdout
