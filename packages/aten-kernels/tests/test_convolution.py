@@ -11,7 +11,7 @@ import pytest
 
 def correlate(x, w, b, stride, pad, dil, groups):
     """Direct sum over taps; x (N, C, *spatial), w (O, C / groups, *kernel)."""
-    n, c, *size = x.shape
+    n, _, *size = x.shape
     o, per_in, *k = w.shape
     d = len(size)
     x = np.pad(x, [(0, 0), (0, 0)] + [(p, p) for p in pad])

@@ -196,6 +196,11 @@ Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padd
   return ops::masked_fill(rows, hidden, Scalar(0.0));
 }
 
+Tensor not_differentiable(const char* function, const char* argument) {
+  detail::fail<ErrorKind::Runtime>("The function '", function, "' is not differentiable with respect to argument '",
+                                   argument, "'. This input cannot have requires_grad True.");
+}
+
 Tensor clamped(const Tensor& t, double limit) { return ops::clamp(t, Scalar(-limit), Scalar(limit)); }
 
 Tensor gather_planes(const Tensor& t, const Tensor& indices, int64_t spatial) {

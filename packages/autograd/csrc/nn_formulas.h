@@ -55,6 +55,9 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor& grad, cons
 /// Rows of `grad` at indices, zeros for the padding row: the adjoint of embedding's gradient.
 Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq);
 
+/// For arguments that have no gradient in torch: throws RuntimeError naming them.
+[[noreturn]] Tensor not_differentiable(const char* function, const char* argument);
+
 /// t cut to [-limit, limit].
 Tensor clamped(const Tensor& t, double limit);
 

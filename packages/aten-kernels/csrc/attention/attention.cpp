@@ -83,7 +83,8 @@ void attend(const Scores<T>& scores, const Heads<T>& v, int64_t i, int64_t j, in
 
 }  // namespace
 
-// The result lies in memory as (B, L, H, V): joining heads afterwards costs nothing.
+// The result has the layout of the queries where it has their sizes and they are dense: heads that lie side by side
+// stay so.
 std::tuple<TensorSpec, TensorSpec> attention_shape(const Tensor& query, const Tensor& key, const Tensor& value,
                                                    double dropout_p, bool, const Tensor&, std::optional<double>) {
   const char* op = "scaled_dot_product_attention";
@@ -91,7 +92,8 @@ std::tuple<TensorSpec, TensorSpec> attention_shape(const Tensor& query, const Te
   FL_CHECK(dropout_p == 0, "[", op, "] the fused kernel has no dropout, got dropout_p ", dropout_p);
   std::vector<int64_t> sizes{s.B, s.H, s.L, s.V};
   checked_numel(sizes, op);
-  return {TensorSpec{sizes, query.dtype(), {s.L * s.H * s.V, s.V, s.H * s.V, 1}},
+  const bool like_query = s.V == s.E && query.strides().back() == 1 && query.is_non_overlapping_and_dense();
+  return {TensorSpec{sizes, query.dtype(), like_query ? query.strides().vec() : std::vector<int64_t>{}},
           TensorSpec{{s.B, s.H, s.L}, compute_dtype(op, query.dtype()), {}}};
 }
 
@@ -106,7 +108,7 @@ void attention_cpu(const Tensor& query, const Tensor& key, const Tensor& value, 
   by_compute(d, [&](auto zero) {
     using T = decltype(zero);
     const Heads<T> q(query, d), k(key, d), v(value, d);
-    const bool direct = out.dtype() == d && (out.strides()[3] == 1 || s.V <= 1);
+    const bool direct = Heads<T>::fits(out, d);
     const Tensor result = direct ? out : empty(out.sizes(), {d, out.device()});
     const Output sums(logsumexp, d);
     const Heads<T> y(result, d);

@@ -25,15 +25,19 @@ template <class T>
 struct Heads {
   Tensor t;
   int64_t b, h, row;
+
+  static bool fits(const Tensor& x, DType d) {
+    const IntList size = x.sizes(), stride = x.strides();
+    return x.dtype() == d && (stride[3] == 1 || size[3] <= 1) && (stride[2] >= size[3] || size[2] <= 1);
+  }
+  /// Copies where the operand does not fit.
   explicit Heads(const Tensor& x, DType d)
-      : t(x.dtype() == d && (x.strides()[3] == 1 || x.sizes()[3] <= 1) && x.strides()[2] >= x.sizes()[3]
-              ? x
-              : prepared(x, d)),
+      : t(fits(x, d) ? x : prepared(x, d)),
         b(t.strides()[0]),
         h(t.strides()[1]),
-        row(t.strides()[2]) {}
+        row(std::max<int64_t>(t.strides()[2], std::max<int64_t>(t.sizes()[3], 1))) {}
   T* at(int64_t i, int64_t j, int64_t r = 0) const { return t.data_as<T>() + i * b + j * h + r * row; }
-  int64_t ld() const { return row > 0 ? row : 1; }
+  int64_t ld() const { return row; }
 };
 
 inline void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const float* a, int64_t lda,

@@ -22,7 +22,9 @@ def rrelu(
     NotImplementedError  unless self is floating point
     """
     if lower > upper:
-        raise RuntimeError(f"[rrelu] Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
+        raise RuntimeError(
+            f"[rrelu] Lower bound should be less than or equal to the upper bound, got {lower} and {upper}"
+        )
     if not self.is_floating_point():
         raise NotImplementedError(f"[rrelu] takes floating dtypes, got {self.dtype}")
     if not training:

@@ -109,7 +109,9 @@ def col2im(
     c = width // (kh * kw)
     wide = w + 2 * pad[1]
     flat = (rows.reshape(kh, 1, counts[0], 1) * wide + columns.reshape(1, kw, 1, counts[1])).reshape(-1)
-    image = fl.zeros(n, c, (h + 2 * pad[0]) * wide, dtype=self.dtype).index_add(2, flat, self.reshape(n, c, kh * kw * length))
+    image = fl.zeros(n, c, (h + 2 * pad[0]) * wide, dtype=self.dtype).index_add(
+        2, flat, self.reshape(n, c, kh * kw * length)
+    )
     image = image.reshape(n, c, h + 2 * pad[0], wide)
     return image[:, :, pad[0] : pad[0] + h, pad[1] : pad[1] + w].contiguous()
 
@@ -217,7 +219,9 @@ def _fractional(
         flat = flat * sizes[d] + place.reshape(shape)
     flat = flat.reshape(batch, channels, *output_size, math.prod(kernel))
     planes = self.reshape(batch, channels, math.prod(sizes))
-    windows = planes.gather(2, flat.reshape(batch, channels, math.prod(output_size) * math.prod(kernel))).reshape(flat.shape)
+    windows = planes.gather(2, flat.reshape(batch, channels, math.prod(output_size) * math.prod(kernel))).reshape(
+        flat.shape
+    )
     values, at = windows.max(-1)
     return values, flat.gather(-1, at.unsqueeze(-1)).squeeze(-1)
 
