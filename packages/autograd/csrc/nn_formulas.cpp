@@ -1,5 +1,6 @@
 #include "nn_formulas.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "flambeau/ops/_fused_rms_norm_backward.h"
@@ -170,10 +171,29 @@ std::tuple<Tensor, Tensor> rms_norm_gradients(const Tensor& grad, const Tensor& 
   return ops::_fused_rms_norm_backward(grad, input, normalized_shape, rstd, weight, mask.value);
 }
 
-std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor& grad, const Tensor& input, const Tensor& mean,
-                                                        const Tensor& rstd, const Tensor& weight, int64_t N, int64_t C,
-                                                        int64_t HxW, int64_t group, double eps, bool needs_input,
-                                                        bool needs_weight, bool needs_bias) {
+// What reaches the input through the means and inverse deviations themselves, (N, groups) each.
+static Tensor group_statistics_gradient(const Tensor& grad_mean, const Tensor& grad_rstd, const Tensor& input,
+                                        const Tensor& mean, const Tensor& rstd) {
+  if (!grad_mean.defined() && !grad_rstd.defined()) return {};
+  const int64_t rows[3] = {mean.sizes()[0], mean.sizes()[1], -1};
+  const Tensor x = ops::reshape(input, IntList(rows));
+  const Scalar share(1.0 / static_cast<double>(std::max<int64_t>(x.sizes()[2], 1)));
+  Tensor g;
+  if (grad_mean.defined()) g = ops::expand(ops::unsqueeze(grad_mean * share, -1), x.sizes());
+  if (grad_rstd.defined()) {
+    const Tensor slope = ops::unsqueeze(grad_rstd * rstd * rstd * rstd * share, -1);
+    g = plus(g, -(slope * (x - ops::unsqueeze(mean, -1))));
+  }
+  return ops::reshape(g, input.sizes());
+}
+
+std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor* grads, const Tensor& grad, const Tensor& input,
+                                                        const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                                                        int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
+                                                        bool needs_input, bool needs_weight, bool needs_bias) {
+  const Tensor through_stats =
+      needs_input ? group_statistics_gradient(grads[1], grads[2], input, ops::detach(mean), ops::detach(rstd))
+                  : Tensor();
   if (grad_enabled()) {
     const int64_t grouped_sizes[3] = {N, group, C / group * HxW};
     const IntList grouped(grouped_sizes);
@@ -181,11 +201,13 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor& grad, cons
         weight.defined() ? ops::reshape(ops::expand(ops::reshape(weight, {1, C, 1}), {N, C, HxW}), grouped) : weight;
     auto [gx, gz] = norm_gradients(ops::reshape(grad, grouped), ops::reshape(input, grouped), {2}, w, eps, true);
     const auto channels = [&](const Tensor& t) { return sum_channels(ops::reshape(t, {N, C, HxW})); };
-    return {ops::reshape(gx, input.sizes()), needs_weight ? channels(gz) : Tensor(),
+    return {plus(ops::reshape(gx, input.sizes()), through_stats), needs_weight ? channels(gz) : Tensor(),
             needs_bias ? channels(grad) : Tensor()};
   }
   const Mask mask(needs_input, needs_weight, needs_bias);
-  return ops::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, mask.value);
+  auto all = ops::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, mask.value);
+  if (through_stats.defined()) std::get<0>(all) = plus(std::get<0>(all), through_stats);
+  return all;
 }
 
 Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq) {

@@ -47,10 +47,10 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_gradients(const Tensor& grad, cons
 std::tuple<Tensor, Tensor> rms_norm_gradients(const Tensor& grad, const Tensor& input, IntList normalized_shape,
                                               const Tensor& rstd, const Tensor& weight, std::optional<double> eps,
                                               bool needs_input, bool needs_weight);
-std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor& grad, const Tensor& input, const Tensor& mean,
-                                                        const Tensor& rstd, const Tensor& weight, int64_t N, int64_t C,
-                                                        int64_t HxW, int64_t group, double eps, bool needs_input,
-                                                        bool needs_weight, bool needs_bias);
+std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor* grads, const Tensor& grad, const Tensor& input,
+                                                        const Tensor& mean, const Tensor& rstd, const Tensor& weight,
+                                                        int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
+                                                        bool needs_input, bool needs_weight, bool needs_bias);
 
 /// Rows of `grad` at indices, zeros for the padding row: the adjoint of embedding's gradient.
 Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq);
