@@ -49,18 +49,29 @@ T largest(const T* x, int64_t n) {
   return best;
 }
 
+// e^x for x <= 0 or NaN; results below the normal range become zero. Terms of sums do not need more.
+FL_VM float exp_term(float x) {
+  constexpr float kLow = -87.3f;
+  const float c = x < kLow ? kLow : x;
+  const auto e = vm::detail::exp_reduce(c);
+  const float y =
+      vm::fma_(vm::detail::expm1_poly(e.r), vm::detail::pow2_bits(e.shifted), vm::detail::pow2_bits(e.shifted));
+  return x < kLow ? 0.0f : y;
+}
+FL_VM double exp_term(double x) { return vm::exp(x); }
+
 template <class T>
 T exp_shifted(const T* x, T scale, T shift, T* y, int64_t n) {
   T lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int j = 0; j < kLanes; ++j) {
-      const T e = vm::exp(x[i + j] * scale - shift);
+      const T e = exp_term(x[i + j] * scale - shift);
       y[i + j] = e;
       lanes[j] += e;
     }
   for (int j = 0; i < n; ++i, ++j) {
-    const T e = vm::exp(x[i] * scale - shift);
+    const T e = exp_term(x[i] * scale - shift);
     y[i] = e;
     lanes[j] += e;
   }
@@ -73,8 +84,8 @@ T exp_sum(const T* x, T shift, int64_t n) {
   T lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    for (int j = 0; j < kLanes; ++j) lanes[j] += vm::exp(x[i + j] - shift);
-  for (int j = 0; i < n; ++i, ++j) lanes[j] += vm::exp(x[i] - shift);
+    for (int j = 0; j < kLanes; ++j) lanes[j] += exp_term(x[i + j] - shift);
+  for (int j = 0; i < n; ++i, ++j) lanes[j] += exp_term(x[i] - shift);
   return static_cast<T>(total(lanes));
 }
 
@@ -87,7 +98,8 @@ void softmax_rows(bool log, const T* x, T* y, int64_t rows, int64_t n) {
       for (int64_t i = 0; i < n; ++i) y[i] = x[i] - top - shift;
     } else {
       const T sum = exp_shifted(x, T(1), top, y, n);
-      for (int64_t i = 0; i < n; ++i) y[i] = y[i] / sum;
+      const T share = 1 / sum;
+      for (int64_t i = 0; i < n; ++i) y[i] = y[i] * share;
     }
   }
 }
@@ -104,7 +116,7 @@ void softmax_columns(bool log, const T* x, T* y, int64_t n, int64_t width, int64
       for (int64_t j = 0; j < w; ++j) top[j] = from[i * stride + j] > top[j] ? from[i * stride + j] : top[j];
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < w; ++j) {
-        const T e = vm::exp(from[i * stride + j] - top[j]);
+        const T e = exp_term(from[i * stride + j] - top[j]);
         if (!log) to[i * stride + j] = e;
         sum[j] += e;
       }
@@ -113,8 +125,9 @@ void softmax_columns(bool log, const T* x, T* y, int64_t n, int64_t width, int64
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < w; ++j) to[i * stride + j] = from[i * stride + j] - top[j] - sum[j];
     } else {
+      for (int64_t j = 0; j < w; ++j) sum[j] = 1 / sum[j];
       for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < w; ++j) to[i * stride + j] = to[i * stride + j] / sum[j];
+        for (int64_t j = 0; j < w; ++j) to[i * stride + j] = to[i * stride + j] * sum[j];
     }
   }
 }
