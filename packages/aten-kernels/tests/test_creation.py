@@ -106,3 +106,23 @@ def test_geometry_in_place():
     y = fl.ones(5)
     view = y[1:]
     assert y.share_memory_().is_shared() and view.is_shared() and view.sum().item() == 4
+
+
+def test_legacy_classes_name_a_dtype():
+    assert fl.LongTensor([1, 2]).dtype is fl.int64
+    assert fl.FloatTensor(2, 3).shape == (2, 3)
+    assert isinstance(fl.ones(1), fl.FloatTensor)
+    assert not isinstance(fl.ones(1), fl.LongTensor)
+    assert fl.ones(3).storage().tolist() == [1, 1, 1]
+
+
+def test_windows():
+    for ours, theirs in (
+        (fl.hann_window, np.hanning),
+        (fl.hamming_window, np.hamming),
+        (fl.blackman_window, np.blackman),
+        (fl.bartlett_window, np.bartlett),
+    ):
+        np.testing.assert_allclose(ours(9, False, dtype=fl.float64).numpy(), theirs(9), atol=1e-12)
+        np.testing.assert_allclose(ours(8, dtype=fl.float64).numpy(), theirs(9)[:8], atol=1e-12)
+    np.testing.assert_allclose(fl.kaiser_window(9, False, 5.0, dtype=fl.float64).numpy(), np.kaiser(9, 5.0))
