@@ -107,6 +107,10 @@ def _native_attribute(name: str) -> object:
     if name == "_nn":
         _C._nn = importlib.import_module("flambeau._nn")
         return _C._nn
+    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
+        value = getattr(importlib.import_module("flambeau._torch_function_switch"), name)
+        setattr(_C, name, value)
+        return value
     raise AttributeError(f"module 'flambeau._C' has no attribute {name!r}")
 
 

@@ -51,6 +51,8 @@ NAMES = {
     "use_deterministic_algorithms": "flambeau._functions:use_deterministic_algorithms",
     "strided": "flambeau._C:strided",
     "storage": "flambeau.storage",
+    "DisableTorchFunction": "flambeau._torch_function_switch:DisableTorchFunction",
+    "DisableTorchFunctionSubclass": "flambeau._torch_function_switch:DisableTorchFunctionSubclass",
     "BFloat16Tensor": "flambeau._legacy_types:BFloat16Tensor",
     "BFloat16Storage": "flambeau._legacy_types:BFloat16Storage",
     "BoolTensor": "flambeau._legacy_types:BoolTensor",
