@@ -47,6 +47,23 @@ void ldl_factor_cpu(const Tensor& self, bool hermitian, bool check_errors, const
                      " of D is exactly zero, the factors cannot be used to solve.");
 }
 
+namespace {
+
+// A block of two rows has two negative pivots: one alone would send the solver past the end.
+void check_pivots(const int32_t* pivots, Int n) {
+  for (Int i = 0; i < n; ++i) {
+    const int32_t x = pivots[i];
+    FL_CHECK(x != 0 && x >= -n && x <= n, "torch.linalg.ldl_solve: pivots must be between 1 and ", n, " in size, got ",
+             x);
+    if (x > 0) continue;
+    FL_CHECK(i + 1 < n && pivots[i + 1] < 0 && pivots[i + 1] >= -n,
+             "torch.linalg.ldl_solve: negative pivots come in pairs, got ", x, " alone at index ", i);
+    ++i;
+  }
+}
+
+}  // namespace
+
 TensorSpec ldl_solve_shape(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool) {
   check_square("torch.linalg.ldl_solve", LD);
   check_matrix("torch.linalg.ldl_solve", B);
@@ -71,11 +88,7 @@ void ldl_solve_cpu(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool
   copy_values(p, pivots);
   const Int n = checked_int("torch.linalg.ldl_solve", rows(out)),
             k = checked_int("torch.linalg.ldl_solve", columns(out));
-  for (int64_t i = 0; i < p.numel(); ++i) {
-    const int32_t x = p.data_as<int32_t>()[i];
-    FL_CHECK(x != 0 && x >= -n && x <= n, "torch.linalg.ldl_solve: pivots must be between 1 and ", n, " in size, got ",
-             x);
-  }
+  for (int64_t b = 0; b < batch_count(out); ++b) check_pivots(p.data_as<int32_t>() + b * n, n);
   with_type(out.dtype(), [&]<class T>() {
     static void* const symmetric = lapack::routine<T>("sytrs");
     static void* const conjugate = lapack::routine<T>("sytrs", "hetrs");

@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import flambeau
 from flambeau import Tensor
@@ -36,7 +37,94 @@ def einsum(*args: object) -> Tensor:
         raise RuntimeError("einsum(): fewer operands were provided than specified in the equation")
     if len(operands) > len(terms):
         raise RuntimeError("einsum(): more operands were provided than specified in the equation")
+    if len(operands) == 2:
+        a, b = operands
+        plan = _plain_product(
+            tuple(terms[0]), tuple(terms[1]), None if output is None else tuple(output), a.shape, b.shape
+        )
+        if plan is not None:
+            return _run(plan, a, b)
     return _contract(terms, output, operands)
+
+
+class _Plan(NamedTuple):
+    """One matrix product; None stands for what needs no change."""
+
+    left_order: list[int] | None
+    left_shape: list[int] | None
+    right_order: list[int] | None
+    right_shape: list[int] | None
+    batched: bool
+    shape: list[int] | None
+    order: list[int] | None
+
+
+def _identity_is_none(order: list[int]) -> list[int] | None:
+    return None if order == list(range(len(order))) else order
+
+
+@functools.lru_cache(maxsize=256)
+def _plain_product(
+    a: tuple[str, ...],
+    b: tuple[str, ...],
+    output: tuple[str, ...] | None,
+    a_shape: tuple[int, ...],
+    b_shape: tuple[int, ...],
+) -> _Plan | None:
+    """The plan of a product of two operands without ellipses, diagonals, broadcasting or sums of their own; else None."""
+    if (
+        _ELLIPSIS in a + b
+        or len(set(a)) != len(a_shape)
+        or len(set(b)) != len(b_shape)
+        or len(a) != len(set(a))
+        or len(b) != len(set(b))
+    ):
+        return None
+    sizes = dict(zip(a, a_shape, strict=True))
+    if any(sizes.setdefault(label, size) != size for label, size in zip(b, b_shape, strict=True)):
+        return None
+    if output is None:
+        output = tuple(sorted(label for label in sizes if (label in a) != (label in b)))
+    elif _ELLIPSIS in output:
+        return None
+    contracted = [x for x in a if x in b and x not in output]
+    rows = [x for x in a if x not in b]
+    columns = [x for x in b if x not in a]
+    batch = [x for x in a if x in b and x in output]
+    found = batch + rows + columns
+    if not contracted or sorted(found) != sorted(output):  # a sum of its own, or an error that is reported elsewhere
+        return None
+    groups = [batch] if batch else []
+    left, right = [*groups, rows, contracted], [*groups, contracted, columns]
+
+    def shape(labels: list[list[str]]) -> list[int] | None:
+        return None if all(len(g) == 1 for g in labels) else [math.prod(sizes[x] for x in g) for g in labels]
+
+    return _Plan(
+        _identity_is_none([a.index(x) for g in left for x in g]),
+        shape(left),
+        _identity_is_none([b.index(x) for g in right for x in g]),
+        shape(right),
+        bool(batch),
+        None if all(len(g) == 1 for g in [*groups, rows, columns]) else [sizes[x] for x in found],
+        _identity_is_none([found.index(x) for x in output]),
+    )
+
+
+def _run(plan: _Plan, a: Tensor, b: Tensor) -> Tensor:
+    left_order, left_shape, right_order, right_shape, batched, shape, order = plan
+    if left_order is not None:
+        a = a.permute(left_order)
+    if left_shape is not None:
+        a = a.reshape(left_shape)
+    if right_order is not None:
+        b = b.permute(right_order)
+    if right_shape is not None:
+        b = b.reshape(right_shape)
+    result = _ops.bmm(a, b) if batched else _ops.mm(a, b)
+    if shape is not None:
+        result = result.reshape(shape)
+    return result if order is None else result.permute(order)
 
 
 @functools.lru_cache(maxsize=256)
