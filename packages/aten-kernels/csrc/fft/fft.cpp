@@ -1,5 +1,6 @@
 // _fft_c2c: complex transforms over several dims; the real ones are made of it in Python.
 #include <cmath>
+#include <memory>
 
 #include "fft/transform.h"
 #include "flambeau/core/kernel.h"
@@ -11,8 +12,7 @@ namespace flambeau {
 
 namespace {
 
-// Lines handled side by side, so that reading a strided dim uses whole cache lines.
-constexpr int64_t kLines = 8;
+constexpr int64_t kStagger = 16;  // rows of 64 bytes
 
 struct Lines {
   int64_t n, outer, inner;  // element (o, k, i) of a row-major tensor lies at (o * n + k) * inner + i
@@ -27,27 +27,49 @@ Lines lines_of(const Tensor& t, int64_t dim) {
   return s;
 }
 
+// Where line `i` begins; its elements are `inner` apart.
+int64_t start_of(const Lines& s, int64_t i) { return i / s.inner * s.n * s.inner + i % s.inner; }
+
+// Lines [first, first + count) to or from vectors.
+template <class R>
+void gather(const std::complex<R>* data, const Lines& s, const int64_t* starts, int64_t count, fft::SplitLines<R> x) {
+  constexpr int64_t W = fft::kWidth<R>;
+  for (int64_t v = 0; v < W; ++v) {
+    const std::complex<R>* line = data + starts[v < count ? v : 0];
+    for (int64_t k = 0; k < s.n; ++k) {
+      x.re[k * W + v] = line[k * s.inner].real();
+      x.im[k * W + v] = line[k * s.inner].imag();
+    }
+  }
+}
+
+template <class R>
+void scatter(std::complex<R>* data, const Lines& s, const int64_t* starts, int64_t count, fft::SplitLines<R> x) {
+  constexpr int64_t W = fft::kWidth<R>;
+  for (int64_t v = 0; v < count; ++v) {
+    std::complex<R>* line = data + starts[v];
+    for (int64_t k = 0; k < s.n; ++k) line[k * s.inner] = {x.re[k * W + v], x.im[k * W + v]};
+  }
+}
+
 template <class R>
 void transform_lines(std::complex<R>* data, const Lines& s, const fft::Transform<R>& transform) {
-  using C = std::complex<R>;
-  const int64_t groups = (s.inner + kLines - 1) / kLines;
-  const double work = static_cast<double>(s.n) * 5 * std::log2(static_cast<double>(s.n) + 1) *
-                      static_cast<double>(std::min(kLines, s.inner));
-  parallel_for(0, s.outer * groups, static_cast<int64_t>(std::max(1.0, 2e4 / work)), [&](int64_t begin, int64_t end) {
-    std::vector<C> scratch(static_cast<size_t>(transform.scratch_size())),
-        buffer(s.inner > 1 ? static_cast<size_t>(kLines * s.n) : 0);
+  constexpr int64_t W = fft::kWidth<R>;
+  const int64_t lines = s.outer * s.inner, groups = (lines + W - 1) / W;
+  const double work = static_cast<double>(s.n) * std::log2(static_cast<double>(s.n) + 1);
+  parallel_for(0, groups, static_cast<int64_t>(std::max(1.0, 1e4 / work)), [&](int64_t begin, int64_t end) {
+    // The four arrays lie a quarter of a page apart modulo pages: powers of two would meet in the same cache sets.
+    const int64_t rows = s.n + kStagger, scratch_rows = transform.scratch_rows() + kStagger;
+    const std::unique_ptr<R[]> memory(new R[static_cast<size_t>(2 * (rows + scratch_rows) * W + W)]);
+    R* base = memory.get() + (64 - reinterpret_cast<uintptr_t>(memory.get()) % 64) % 64 / sizeof(R);
+    const fft::SplitLines<R> x{base, base + rows * W};
+    const fft::SplitLines<R> scratch{base + 2 * rows * W, base + (2 * rows + scratch_rows) * W};
     for (int64_t g = begin; g < end; ++g) {
-      const int64_t first = g % groups * kLines, count = std::min(kLines, s.inner - first);
-      C* base = data + g / groups * s.n * s.inner + first;
-      if (s.inner == 1) {
-        transform.run(base, scratch.data());
-        continue;
-      }
-      for (int64_t k = 0; k < s.n; ++k)
-        for (int64_t i = 0; i < count; ++i) buffer[static_cast<size_t>(i * s.n + k)] = base[k * s.inner + i];
-      for (int64_t i = 0; i < count; ++i) transform.run(buffer.data() + i * s.n, scratch.data());
-      for (int64_t k = 0; k < s.n; ++k)
-        for (int64_t i = 0; i < count; ++i) base[k * s.inner + i] = buffer[static_cast<size_t>(i * s.n + k)];
+      const int64_t count = std::min(W, lines - g * W);
+      int64_t starts[W];
+      for (int64_t v = 0; v < count; ++v) starts[v] = start_of(s, g * W + v);
+      gather(data, s, starts, count, x);
+      scatter(data, s, starts, count, transform.run(x, scratch));
     }
   });
 }

@@ -1,9 +1,9 @@
 #pragma once
-/// Discrete Fourier transforms of one line: mixed radix for lengths of small primes, Bluestein's algorithm for others.
-#include <complex>
-#include <cstdint>
+/// Discrete Fourier transforms of one length: mixed radix for lengths of small primes, Bluestein's algorithm for
+/// others. They work on kWidth lines side by side; see lines.h.
 #include <memory>
-#include <vector>
+
+#include "fft/lines.h"
 
 namespace flambeau::fft {
 
@@ -13,24 +13,19 @@ class Transform {
  public:
   using C = std::complex<R>;
   Transform(int64_t n, bool forward);
-  int64_t size() const { return n_; }
-  /// How many numbers of scratch `run` wants.
-  int64_t scratch_size() const { return n_ + extra_; }
-  /// Transforms `line` in place, without any scaling.
-  void run(C* line, C* scratch) const;
+  int64_t size() const { return stages_.n; }
+  /// How many rows of kWidth numbers `run` wants as scratch, for each of the two parts.
+  int64_t scratch_rows() const { return stages_.n + extra_; }
+  /// Transforms the lines without any scaling. Returns where the result is: `data` or a part of `scratch`.
+  SplitLines<R> run(SplitLines<R> data, SplitLines<R> scratch) const;
 
  private:
-  void run_factors(C* line, C* scratch) const;
-  void run_bluestein(C* line, C* scratch) const;
+  SplitLines<R> run_bluestein(SplitLines<R> data, SplitLines<R> scratch) const;
 
-  int64_t n_;
+  Stages<R> stages_;
   int64_t extra_ = 0;
-  bool forward_;
-  std::vector<int64_t> factors_;
-  std::vector<C> twiddles_;     // of every stage: p - 1 a group
-  std::vector<C> small_roots_;  // of every stage: exp(-+2 pi i q / p)
-  std::vector<C> chirp_;        // Bluestein: exp(-+pi i k^2 / n)
-  std::vector<C> kernel_;       // transform of the conjugate chirp, divided by its length
+  std::vector<C> chirp_;   // Bluestein: exp(-+pi i k^2 / n)
+  std::vector<C> kernel_;  // transform of the conjugate chirp, divided by its length
   std::unique_ptr<Transform> inner_, inner_back_;
 };
 
