@@ -18,6 +18,11 @@ void check_matrix(const char* op, const Tensor& a) {
       "] not implemented for ", dtype_name(t), "; allowed: float32, float64, complex64, complex128");
 }
 
+void check_number(const char* op, const Tensor& a) {
+  FL_CHECK_NOT_IMPLEMENTED(a.is_floating_point() || a.is_complex(), "[", op, "] not implemented for ",
+                           dtype_name(a.dtype()), "; allowed: float32, float64, complex64, complex128");
+}
+
 void check_square(const char* op, const Tensor& a) {
   check_matrix(op, a);
   FL_CHECK(rows(a) == columns(a), "[", op, "] A must be batches of square matrices, but they are ", rows(a), " by ",

@@ -15,6 +15,8 @@ using lapack::Int;
 
 /// At least two dims, a dtype LAPACK has. `op` opens the message.
 void check_matrix(const char* op, const Tensor& a);
+/// NotImplementedError for integers, where torch has that instead of RuntimeError.
+void check_number(const char* op, const Tensor& a);
 void check_square(const char* op, const Tensor& a);
 void check_same_dtype(const char* op, const Tensor& a, const Tensor& b);
 /// Sizes fit LAPACK's 32-bit integers.

@@ -145,7 +145,7 @@ void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, st
                    singular_values.data_as<R>() + i * std::min(m, n),
                    static_cast<R>(rcond.value_or(epsilon * ldb))};
       if (m == 0 || n == 0) {
-        std::fill(p.b, p.b + static_cast<int64_t>(ldb) * k, T(0));
+        if (m == 0) std::fill(p.b, p.b + static_cast<int64_t>(ldb) * k, T(0));  // of no column, all of B is left over
       } else {
         switch (kind) {
           case Driver::Gels:

@@ -53,8 +53,7 @@ void permutation(const Int* pivots, int64_t count, int64_t n, int64_t* order) {
 std::tuple<TensorSpec, TensorSpec, TensorSpec> lu_factor_shape(const Tensor& A, bool pivot, bool) {
   FL_CHECK(A.dim() >= 2, "[linalg.lu_factor] Expected tensor with 2 or more dimensions. Got size: ", A.sizes(),
            " instead");
-  FL_CHECK_NOT_IMPLEMENTED(A.is_floating_point() || A.is_complex(), "[linalg.lu_factor] not implemented for ",
-                           dtype_name(A.dtype()));
+  check_number("linalg.lu_factor", A);
   check_matrix("linalg.lu_factor", A);
   FL_CHECK(pivot, "[linalg.lu_factor] LU without pivoting is not implemented on the CPU");
   const IntList batch = batch_sizes(A);

@@ -40,6 +40,7 @@ double work_of(Int m, Int n) { return 2.0 * m * n * std::min(m, n); }
 }  // namespace
 
 std::tuple<TensorSpec, TensorSpec> geqrf_shape(const Tensor& self) {
+  check_number("geqrf", self);
   check_matrix("geqrf", self);
   return {matrix_spec(batch_sizes(self), rows(self), columns(self), self.dtype()),
           vector_spec(batch_sizes(self), std::min(rows(self), columns(self)), self.dtype())};

@@ -14,6 +14,7 @@ bool is_row_major(const Tensor& a) { return a.is_contiguous() && rows(a) > 1 && 
 }  // namespace
 
 TensorSpec solve_triangular_shape(const Tensor& self, const Tensor& B, bool, bool left, bool) {
+  check_number("linalg.solve_triangular", self);
   check_square("linalg.solve_triangular", self);
   check_matrix("linalg.solve_triangular", B);
   check_same_dtype("linalg.solve_triangular", self, B);
