@@ -287,7 +287,8 @@ void rebase_history(const Tensor& t, const NodeRef& node) {
 Saved::Saved(const Tensor& t, bool is_result) {
   if (!t.defined()) return;
   version_ = t.storage().current_version();
-  is_result_ = is_result;
+  // A result that carries no gradient is a constant to the formula: it is not tied to the node when it comes back.
+  is_result_ = is_result && grad_fn_of(t) != nullptr;
   if (saved_hooks_active() && !t.is_wrapped_number()) {
     hook_ = pack_saved(is_result ? alias_without_history(t) : t);
     Meta* m = meta_of(t);

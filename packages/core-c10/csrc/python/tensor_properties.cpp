@@ -105,6 +105,7 @@ PyGetSetDef tensor_properties[] = {
     FL_BOOL("is_sparse", false), FL_BOOL("is_sparse_csr", false), FL_BOOL("is_quantized", false), FL_BOOL("is_mkldnn", false), FL_BOOL("is_nested", false),
     FL_BOOL("is_cuda", T(s).device().type == DeviceType::CUDA), FL_BOOL("is_xpu", false), FL_BOOL("is_mps", false), FL_BOOL("is_ipu", false), FL_BOOL("is_xla", false),
     FL_BOOL("is_vulkan", false), FL_BOOL("is_maia", false), FL_BOOL("is_mtia", false), FL_BOOL("is_hpu", false),
+    FL_BOOL("_is_wrapped_number", T(s).is_wrapped_number()),
     FL_BOOL("is_cpu", T(s).is_cpu()), FL_BOOL("is_meta", T(s).is_meta()),
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

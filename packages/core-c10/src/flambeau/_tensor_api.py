@@ -431,3 +431,19 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
     other = tensor.expand(self.shape).reshape(-1).tolist()
     flat = [callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other)]
     return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
+
+
+@_method
+def unique(self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """Distinct elements; see flambeau.unique."""
+    from flambeau import unique
+
+    return unique(self, sorted, return_inverse, return_counts, dim)
+
+
+@_method
+def unique_consecutive(self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+    """Elements that differ from the one before; see flambeau.unique_consecutive."""
+    from flambeau import unique_consecutive
+
+    return unique_consecutive(self, return_inverse, return_counts, dim)

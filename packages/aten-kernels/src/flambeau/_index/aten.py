@@ -1,6 +1,9 @@
 """Names that the operators bring beside their own."""
 
 NAMES = {
+    "trapezoid": "flambeau.aten.integrals:trapezoid",
+    "trapz": "flambeau.aten.integrals:trapezoid",
+    "cumulative_trapezoid": "flambeau.aten.integrals:cumulative_trapezoid",
     "cdist": "flambeau.aten.distances:cdist_by_name",
     "unique": "flambeau.aten.sort:unique",
     "unique_consecutive": "flambeau.aten.sort:unique_consecutive",

@@ -32,9 +32,9 @@ def pow_(self: Tensor, exponent: Tensor) -> Tensor:
     """Powers; small integer exponents are multiplications."""
     value = _number(exponent) if self.dim() > 0 else None
     integral = not (self.dtype.is_floating_point or self.dtype.is_complex)
+    if integral and exponent._is_wrapped_number and exponent.dtype == flambeau.int64 and exponent.item() < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     if value is not None and flambeau.result_type(self, exponent) == self.dtype:
-        if integral and exponent.dtype != flambeau.bool and not isinstance(value, complex) and value < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
         if value == 2 and self.dtype != flambeau.bool:
             return _ops.square(self)
         if value == 3 and self.dtype != flambeau.bool:
@@ -43,9 +43,6 @@ def pow_(self: Tensor, exponent: Tensor) -> Tensor:
             return _ops.sqrt(self)
         if not integral and value == -1:
             return _ops.reciprocal(self)
-    if integral and not (exponent.dtype.is_floating_point or exponent.dtype.is_complex) and exponent.dim() == 0 and not exponent.is_meta and self.dim() == 0:
-        if exponent.item() < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
     return _ops._pow(self, exponent)
 
 
