@@ -168,8 +168,9 @@ void test_shape(const ConvShape& s, const Functions<T>& f, double epsilon) {
     f.forward(s, x.data(), xa.s, w.data(), wa.s, bias.data(), again_y.data(), ya.s, true);
     f.weight(s, x.data(), xa.s, y0.data(), ya.s, again_w.data(), wa.s);
     flambeau::set_num_threads(threads);
-    if (std::memcmp(again_y.data(), got_y.data(), y.size() * sizeof(T)) != 0 ||
-        std::memcmp(again_w.data(), got_w.data(), w.size() * sizeof(T)) != 0) {
+    const bool some = !again_y.empty() && !again_w.empty();
+    if (some && (std::memcmp(again_y.data(), got_y.data(), y.size() * sizeof(T)) != 0 ||
+                 std::memcmp(again_w.data(), got_w.data(), w.size() * sizeof(T)) != 0)) {
       failures++;
       std::printf("FAIL bits depend on the number of threads\n");
     }

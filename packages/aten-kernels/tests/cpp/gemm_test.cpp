@@ -239,7 +239,8 @@ void test_same_bits() {
     flambeau::set_num_threads(3);
     gemm_f32_batched(batch, l.ta, l.tb, s.M, s.N, s.K, 1, A.data(), l.lda, a_size, B.data(), l.ldb, b_size, 0,
                      many.data(), l.ldc, s.M * l.ldc);
-    if (std::memcmp(one.data(), many.data(), one.size() * sizeof(float)) != 0) fail("batch differs", s, l, 0, 0, 0, 0);
+    if (!one.empty() && std::memcmp(one.data(), many.data(), one.size() * sizeof(float)) != 0)
+      fail("batch differs", s, l, 0, 0, 0, 0);
     const auto want = naive<float, double>(s, l, A, B);
     gemm_f32_packed(l.ta, s.M, 1, A.data(), l.lda, *pack_b_f32(l.tb, s.N, s.K, B.data(), l.ldb), 0, packed.data(),
                     l.ldc);
