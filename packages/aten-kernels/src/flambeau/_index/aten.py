@@ -18,6 +18,8 @@ NAMES = {
     "unbind_copy": "flambeau.aten.functions:unbind_copy",
     "split_with_sizes_copy": "flambeau.aten.functions:split_with_sizes_copy",
     "split": "flambeau.aten.functions:split",
+    "gradient": "flambeau.aten.differences:gradient",
+    "histogramdd": "flambeau.aten.statistics:histogramdd",
     "unravel_index": "flambeau.aten.functions:unravel_index",
     "fft": "flambeau.fft",
     "linalg": "flambeau.linalg",
