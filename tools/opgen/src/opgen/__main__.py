@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from opgen import register
+from opgen import register, stubs
 from opgen.records import RecordError, load_records
 from opgen.scalar import emit as emit_scalar
 
@@ -23,6 +23,7 @@ def generate(package: str, schemas: Path, out: Path) -> list[Path]:
     paths = register.emit(out, records, package)
     if package == "aten":
         paths += emit_scalar(out, schemas)
+        paths += stubs.emit(out, records)
     return paths
 
 
