@@ -131,13 +131,10 @@ def istft(
     spectra = self if self.dim() == 3 else self.unsqueeze(0)
     norm = "ortho" if normalized else None
     frames = spectra.transpose(1, 2)
-    frames = (
-        _ops.fft_ifft(frames, None, -1, norm)
-        if return_complex or not onesided
-        else _ops.fft_irfft(frames, n_fft, -1, norm)
-    )
-    if not return_complex and frames.dtype.is_complex:
-        frames = flambeau.real(frames)
+    if return_complex:
+        frames = _ops.fft_ifft(frames, None, -1, norm)
+    else:  # of a whole spectrum too only the first half is looked at
+        frames = _ops.fft_irfft(frames[..., : n_fft // 2 + 1], n_fft, -1, norm)
     whole = _whole_window("istft", window, win, n_fft, frames)
     if whole is None:
         whole = frames.new_ones(n_fft, dtype=frames.dtype.to_real() if frames.dtype.is_complex else frames.dtype)
