@@ -30,6 +30,11 @@ class Formula:
     inputs: tuple[str, ...]
     expression: str
 
+    @property
+    def code(self) -> str:
+        """The expression without what it quotes: a name in a message is no use of the argument."""
+        return re.sub(r'"[^"]*"', '""', self.expression)
+
 
 @dataclass(frozen=True)
 class Derivative:
@@ -50,12 +55,12 @@ class Derivative:
         return "".join(w[:1].upper() + w[1:] for w in words) + f"Backward{self.index}"
 
     def uses(self, name: str) -> bool:
-        return any(re.search(rf"\b{name}\b", f.expression) for f in self.formulas)
+        return any(re.search(rf"\b{name}\b", f.code) for f in self.formulas)
 
     def uses_only_geometry(self, name: str) -> bool:
         """Whether every use of a tensor asks for its geometry."""
         methods = "|".join(_GEOMETRY)
-        return all(not re.search(rf"\b{name}\b(?!\.(?:{methods})\()", f.expression) for f in self.formulas)
+        return all(not re.search(rf"\b{name}\b(?!\.(?:{methods})\()", f.code) for f in self.formulas)
 
 
 def load_derivatives(schemas_dir: Path, records: list[Record]) -> list[Derivative]:
