@@ -27,11 +27,14 @@ struct RunState {
 
 namespace {
 
-constexpr size_t kMaxEdges = 64;
+constexpr size_t kMaxEdges = 8;  // of a node without a heap allocation
 
 class Run {
  public:
-  Run(const std::vector<Edge>* captures, BackwardOptions options) : captures_(captures), options_(options) {}
+  Run(const std::vector<Edge>* captures, BackwardOptions options) : captures_(captures), options_(options) {
+    visited_.reserve(64);
+    heap_.reserve(16);
+  }
   ~Run() {
     for (Node* n : visited_)
       if (n->run && n->run->owner == this) n->run = nullptr;

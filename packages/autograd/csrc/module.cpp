@@ -198,6 +198,28 @@ PyObject* f_run_backward(PyObject*, PyObject* args) {
   });
 }
 
+// backward_one(tensor, gradient or None, keep_graph, create_graph) -> True, or False where the arguments need the checks and
+// messages of the Python layer: the common call without its overhead.
+PyObject* f_backward_one(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded([&]() -> PyObject* {
+    if (nargs != 4 || !is_exact_tensor(args[0]) || (args[1] != Py_None && !is_exact_tensor(args[1]))) Py_RETURN_FALSE;
+    const Tensor& t = T(args[0]);
+    Tensor grad;
+    if (args[1] == Py_None) {
+      if (t.numel() != 1 || !t.is_floating_point() || !t.is_cpu()) Py_RETURN_FALSE;
+      grad = empty(t.sizes(), t.options());
+      store_scalar(grad.data(), t.dtype(), Scalar(1));
+    } else {
+      grad = T(args[1]);
+      if (!(grad.sizes() == t.sizes()) || grad.is_complex() != t.is_complex()) Py_RETURN_FALSE;
+    }
+    std::vector<Edge> roots{edge_of(t)};
+    if (!roots[0].node) Py_RETURN_FALSE;
+    run_backward(roots, {grad}, nullptr, {args[2] == Py_True, args[3] == Py_True});
+    Py_RETURN_TRUE;
+  });
+}
+
 PyObject* f_push_hooks(PyObject*, PyObject* args) {
   PyObject *pack, *unpack;
   if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return nullptr;
@@ -208,6 +230,7 @@ PyObject* f_set_anomaly(PyObject*, PyObject* flag) { return PyBool_FromLong(std:
 
 PyMethodDef functions[] = {
     {"run_backward", f_run_backward, METH_VARARGS, nullptr},
+    {"backward_one", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f_backward_one)), METH_FASTCALL, nullptr},
     {"_push_saved_tensors_hooks", f_push_hooks, METH_VARARGS, nullptr},
     {"_pop_saved_tensors_hooks", [](PyObject*, PyObject*) { return guarded([]() -> PyObject* { pop_saved_hooks(); Py_RETURN_NONE; }); }, METH_NOARGS, nullptr},
     {"_set_anomaly_mode", f_set_anomaly, METH_O, nullptr},

@@ -113,6 +113,8 @@ def _tensor_backward(self: Tensor, gradient: Tensor | None = None, retain_graph:
     """Accumulate the gradients of this tensor into the leaves; see flambeau.autograd.backward."""
     if retain_graph is None:
         retain_graph = create_graph
+    if inputs is None and _C.backward_one(self, gradient, bool(retain_graph), bool(create_graph)):
+        return
     if not self.requires_grad:
         raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
