@@ -22,8 +22,22 @@ def run(*command: str | Path) -> None:
 
 
 def configure(isa: str, debug: bool) -> None:
-    flags = ["-DCMAKE_BUILD_TYPE=" + ("Debug" if debug else "Release"), f"-DFLAMBEAU_NATIVE_ONLY={'ON' if isa == 'native' else 'OFF'}"]
-    run("cmake", "-G", "Ninja", "-S", ROOT / "tools/dev", "-B", BUILD / "cmake", f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_INSTALL_MESSAGE=NEVER", *flags)
+    flags = [
+        "-DCMAKE_BUILD_TYPE=" + ("Debug" if debug else "Release"),
+        f"-DFLAMBEAU_NATIVE_ONLY={'ON' if isa == 'native' else 'OFF'}",
+    ]
+    run(
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        ROOT / "tools/dev",
+        "-B",
+        BUILD / "cmake",
+        f"-DPython_EXECUTABLE={sys.executable}",
+        "-DCMAKE_INSTALL_MESSAGE=NEVER",
+        *flags,
+    )
 
 
 def link_python() -> None:
@@ -45,7 +59,9 @@ def link_python() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--isa", choices=("native", "all"), default="native", help="instruction sets to build kernels for")
+    parser.add_argument(
+        "--isa", choices=("native", "all"), default="native", help="instruction sets to build kernels for"
+    )
     parser.add_argument("--debug", action="store_true", help="build without optimisation, with symbols")
     parser.add_argument("-j", type=int, default=os.cpu_count(), help="compilers at once")
     parser.add_argument("--python-only", action="store_true", help="only refresh the links")

@@ -27,9 +27,7 @@ NEEDS = {
     "v4": {"avx512vl", "avx512dq", "avx512bw"},
 }
 STRIDE = 20011  # of float bit patterns; 401 is the full measurement, some minutes
-pytestmark = pytest.mark.skipif(
-    COMPILER is None, reason="needs a C++20 compiler: install g++ or set CXX"
-)
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++20 compiler: install g++ or set CXX")
 
 
 def core_headers() -> Path:
@@ -54,9 +52,7 @@ def processor_flags() -> set[str]:
 
 @pytest.mark.parametrize("isa", NEEDS)
 @pytest.mark.parametrize("program", ["math_special_test", "math_accuracy"])
-def test_functions_are_accurate_and_loops_give_the_bits_of_single_calls(
-    program: str, isa: str, tmp_path: Path
-) -> None:
+def test_functions_are_accurate_and_loops_give_the_bits_of_single_calls(program: str, isa: str, tmp_path: Path) -> None:
     if not NEEDS[isa] <= processor_flags():
         pytest.skip(f"this processor does not run x86-64-{isa}")
     binary = tmp_path / program
@@ -74,7 +70,5 @@ def test_functions_are_accurate_and_loops_give_the_bits_of_single_calls(
     ]
     built = subprocess.run(command, check=False, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr[:4000]
-    ran = subprocess.run(
-        [str(binary), str(STRIDE)], check=False, capture_output=True, text=True
-    )
+    ran = subprocess.run([str(binary), str(STRIDE)], check=False, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout

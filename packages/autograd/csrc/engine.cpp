@@ -1,8 +1,9 @@
 // Reverse accumulation over the recorded graph, on the calling thread.
 //
-// First every node reachable from the roots learns how many gradients it will be sent; then nodes whose gradients are all in
-// run, latest operator first. Per-node state hangs off the node itself while a run lasts: no hash table on the common path.
-// A node that another run is already visiting (a nested backward, or one on another thread) keeps its second state in a map.
+// First every node reachable from the roots learns how many gradients it will be sent; then nodes whose gradients are
+// all in run, latest operator first. Per-node state hangs off the node itself while a run lasts: no hash table on the
+// common path. A node that another run is already visiting (a nested backward, or one on another thread) keeps its
+// second state in a map.
 #include "engine.h"
 
 #include <algorithm>
@@ -17,11 +18,11 @@ namespace flambeau::autograd {
 
 struct RunState {
   const void* owner = nullptr;
-  uint32_t pending = 0;     ///< gradients still to come
-  bool captured = false;    ///< a captured edge is at this node
-  bool needed = true;       ///< the node itself must run: a captured edge lies beyond it
-  bool wanted = true;       ///< either: its gradients must be computed
-  Few<Tensor, 1> inputs;    ///< gradients so far, one an output of the node
+  uint32_t pending = 0;                            ///< gradients still to come
+  bool captured = false;                           ///< a captured edge is at this node
+  bool needed = true;                              ///< the node itself must run: a captured edge lies beyond it
+  bool wanted = true;                              ///< either: its gradients must be computed
+  Few<Tensor, 1> inputs;                           ///< gradients so far, one an output of the node
   Few<std::pair<uint32_t, uint32_t>, 1> captures;  ///< (output, index of the capture)
 };
 
@@ -219,7 +220,8 @@ class Run {
 
 }  // namespace
 
-std::vector<Tensor> run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& grads, const std::vector<Edge>* captures, BackwardOptions options) {
+std::vector<Tensor> run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& grads,
+                                 const std::vector<Edge>* captures, BackwardOptions options) {
   // The roots keep the graph alive while raw pointers to its nodes are in use.
   return Run(captures, options).go(roots, grads);
 }

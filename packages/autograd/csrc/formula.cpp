@@ -14,7 +14,8 @@ void accumulate_into_leaf(const Tensor& leaf, const Tensor& grad) {
   Meta& m = ensure_meta(leaf);
   if (!m.grad.defined()) {
     // The gradient is ours to keep when nobody else holds it and it has the leaf's geometry; else it is copied.
-    const bool own = !grad_enabled() && grad.impl()->refs.count() <= 2 && grad.impl()->storage->refs.count() == 1 && grad.sizes() == leaf.sizes() && grad.strides() == leaf.strides();
+    const bool own = !grad_enabled() && grad.impl()->refs.count() <= 2 && grad.impl()->storage->refs.count() == 1 &&
+                     grad.sizes() == leaf.sizes() && grad.strides() == leaf.strides();
     m.grad = own || grad_enabled() ? grad : ops::clone(grad, MemoryFormat::Preserve);
     if (!grad_enabled() && m.grad.requires_grad()) m.grad = alias_without_history(m.grad);
   } else if (grad_enabled()) {
@@ -30,8 +31,11 @@ Tensor fit_gradient(const Tensor& grad, const Shape& want, const char* node) {
   if (FL_UNLIKELY(!(g.sizes() == want.sizes()))) {
     const int64_t extra = g.dim() - want.dim();
     bool fits = extra >= 0;
-    for (int64_t d = 0; d < want.dim() && fits; ++d) fits = want.sizes()[static_cast<size_t>(d)] == g.sizes()[static_cast<size_t>(d + extra)] || want.sizes()[static_cast<size_t>(d)] == 1;
-    FL_CHECK(fits, "Function ", node, " returned an invalid gradient - got ", g.sizes(), " but expected shape compatible with ", want.sizes());
+    for (int64_t d = 0; d < want.dim() && fits; ++d)
+      fits = want.sizes()[static_cast<size_t>(d)] == g.sizes()[static_cast<size_t>(d + extra)] ||
+             want.sizes()[static_cast<size_t>(d)] == 1;
+    FL_CHECK(fits, "Function ", node, " returned an invalid gradient - got ", g.sizes(),
+             " but expected shape compatible with ", want.sizes());
     g = sum_to(g, want.sizes());
   }
   if (FL_UNLIKELY(g.dtype() != want.dtype())) {
@@ -44,7 +48,8 @@ Tensor fit_gradient(const Tensor& grad, const Shape& want, const char* node) {
 Tensor strided_clone(const Tensor& grad, const Geometry& base) {
   bool dense = true;
   int64_t span = 1;
-  for (size_t i = 0; i < base.sizes.size(); ++i) dense = dense && (base.strides[i] != 0 || base.sizes[i] <= 1), span += (base.sizes[i] - 1) * base.strides[i];
+  for (size_t i = 0; i < base.sizes.size(); ++i)
+    dense = dense && (base.strides[i] != 0 || base.sizes[i] <= 1), span += (base.sizes[i] - 1) * base.strides[i];
   FL_CHECK(dense, "an in-place write through a view of an expanded tensor cannot be differentiated");
   const Tensor store = zeros_like_options({base.offset + span}, grad.options());
   Tensor whole = as_strided(store, base.sizes, base.strides, base.offset);

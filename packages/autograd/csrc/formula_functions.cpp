@@ -22,7 +22,9 @@ namespace flambeau::autograd {
 namespace {
 
 // Operators of families that this file must not wait for at compile time are found by name.
-template <class... Args> Tensor by_name(const char* name, const Args&... args) { return call<Tensor>(get_operator("aten", name), args...); }
+template <class... Args> Tensor by_name(const char* name, const Args&... args) {
+  return call<Tensor>(get_operator("aten", name), args...);
+}
 
 }  // namespace
 
@@ -43,13 +45,16 @@ Tensor conj(const Tensor& t) { return t.is_complex() ? by_name("conj", t) : t; }
 Tensor scaled(const Tensor& grad, const Scalar& a) { return a.equals(1) ? grad : grad * a.conj(); }
 Tensor real_part(const Tensor& t) { return by_name("real", t); }
 Tensor to_dtype(const Tensor& t, DType dtype) { return ops::to(t, dtype, false, false, std::nullopt); }
-Tensor zeros_like_options(IntList sizes, TensorOptions options) { return ops::zeros(sizes, options.dtype, std::nullopt, options.device, std::nullopt); }
+Tensor zeros_like_options(IntList sizes, TensorOptions options) {
+  return ops::zeros(sizes, options.dtype, std::nullopt, options.device, std::nullopt);
+}
 
 Tensor sum_to(const Tensor& t, IntList sizes) {
   const int64_t extra = t.dim() - static_cast<int64_t>(sizes.size());
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < t.dim(); ++d)
-    if (d < extra || (sizes[static_cast<size_t>(d - extra)] == 1 && t.sizes()[static_cast<size_t>(d)] != 1)) dims.push_back(d);
+    if (d < extra || (sizes[static_cast<size_t>(d - extra)] == 1 && t.sizes()[static_cast<size_t>(d)] != 1))
+      dims.push_back(d);
   Tensor r = dims.empty() ? t : by_name("sum.dim_IntList", t, IntList(dims), true, std::nullopt);
   return extra > 0 ? ops::reshape(r, sizes) : r;
 }
@@ -74,7 +79,8 @@ Tensor scatter_strided(const Tensor& store, const Tensor& grad, const Geometry& 
   Tensor index = empty({n}, {DType::Int64, {}});
   std::copy(flat.begin(), flat.end(), index.data_as<int64_t>());
   const Tensor filled = by_name("index_add", store, int64_t{0}, index, ops::reshape(grad, {n}), 1);
-  return call<Tensor>(get_operator("aten", "as_strided"), filled, IntList(base.sizes), IntList(base.strides), std::optional<int64_t>(base.offset));
+  return call<Tensor>(get_operator("aten", "as_strided"), filled, IntList(base.sizes), IntList(base.strides),
+                      std::optional<int64_t>(base.offset));
 }
 
 Tensor restore_dims(const Tensor& t, IntList dims, int64_t ndim, bool keepdim) {

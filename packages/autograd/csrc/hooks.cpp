@@ -30,7 +30,8 @@ Tensor run_chain(PyObject* dict, Tensor grad) {
     Owned arg(python::wrap(grad));
     Owned result(checked(PyObject_CallOneArg(hook.get(), arg.get())));
     if (result.get() == Py_None) continue;
-    FL_CHECK_TYPE(python::is_tensor(result.get()), "a hook must return a Tensor or None, got ", Py_TYPE(result.get())->tp_name);
+    FL_CHECK_TYPE(python::is_tensor(result.get()), "a hook must return a Tensor or None, got ",
+                  Py_TYPE(result.get())->tp_name);
     grad = python::tensor_of(result.get());
   }
   return grad;
@@ -49,10 +50,13 @@ void replace(PyObject* result, Tensor* t, size_t n, const char* what) {
     t[0] = python::tensor_of(result);
     return;
   }
-  FL_CHECK((PyTuple_Check(result) || PyList_Check(result)) && static_cast<size_t>(PySequence_Fast_GET_SIZE(result)) == n, what, " must return None or ", n, " gradients");
+  FL_CHECK(
+      (PyTuple_Check(result) || PyList_Check(result)) && static_cast<size_t>(PySequence_Fast_GET_SIZE(result)) == n,
+      what, " must return None or ", n, " gradients");
   for (size_t i = 0; i < n; ++i) {
     PyObject* x = PySequence_Fast_GET_ITEM(result, static_cast<Py_ssize_t>(i));
-    FL_CHECK_TYPE(x == Py_None || python::is_tensor(x), what, " must return tensors or None, got ", Py_TYPE(x)->tp_name);
+    FL_CHECK_TYPE(x == Py_None || python::is_tensor(x), what, " must return tensors or None, got ",
+                  Py_TYPE(x)->tp_name);
     t[i] = x == Py_None ? Tensor() : python::tensor_of(x);
   }
 }
@@ -108,8 +112,10 @@ void note_creation(Node& n) {
   WithGil gil;
   Owned traceback(PyImport_ImportModule("traceback"));
   Owned stack(traceback ? PyObject_CallMethod(traceback.get(), "format_stack", nullptr) : nullptr);
-  if (stack) extras_of(n).creation = std::move(stack);
-  else PyErr_Clear();
+  if (stack)
+    extras_of(n).creation = std::move(stack);
+  else
+    PyErr_Clear();
 }
 
 void report_anomaly(Node& n) {
@@ -119,7 +125,9 @@ void report_anomaly(Node& n) {
   PyErr_Fetch(&type, &value, &tb);
   Owned empty(PyUnicode_FromString(""));
   Owned text(PyUnicode_Join(empty.get(), n.extras->creation.get()));
-  if (text) PyErr_WarnFormat(PyExc_UserWarning, 1, "Error detected in %s. Traceback of forward call that caused the error:\n%U", n.name(), text.get());
+  if (text)
+    PyErr_WarnFormat(PyExc_UserWarning, 1, "Error detected in %s. Traceback of forward call that caused the error:\n%U",
+                     n.name(), text.get());
   PyErr_Restore(type, value, tb);
 }
 

@@ -26,7 +26,9 @@ namespace {
 
 const Tensor& T(PyObject* o) { return tensor_of(o); }
 
-PyObject* get_requires_grad(PyObject* s, void*) { return guarded([&] { return PyBool_FromLong(differentiable(T(s))); }); }
+PyObject* get_requires_grad(PyObject* s, void*) {
+  return guarded([&] { return PyBool_FromLong(differentiable(T(s))); });
+}
 int set_requires_grad_attr(PyObject* s, PyObject* v, void*) {
   return guarded_int([&] {
     FL_CHECK_TYPE(v, "cannot delete requires_grad");
@@ -39,8 +41,12 @@ PyObject* get_grad(PyObject* s, void*) {
   return guarded([&]() -> PyObject* {
     Meta* m = meta_of(T(s));
     if (!m || !m->grad.defined()) {
-      if (m && m->grad_fn && !m->retains_grad && PyErr_WarnEx(PyExc_UserWarning, "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-          "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.", 1) < 0)
+      if (m && m->grad_fn && !m->retains_grad &&
+          PyErr_WarnEx(
+              PyExc_UserWarning,
+              "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+              "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+              1) < 0)
         throw PythonError();
       Py_RETURN_NONE;
     }
@@ -54,11 +60,14 @@ int set_grad(PyObject* s, PyObject* v, void*) {
       if (Meta* m = meta_of(t)) m->grad = Tensor();
       return 0;
     }
-    FL_CHECK_TYPE(is_tensor(v), "assigned grad expected to be a Tensor or None but got grad of type ", Py_TYPE(v)->tp_name);
+    FL_CHECK_TYPE(is_tensor(v), "assigned grad expected to be a Tensor or None but got grad of type ",
+                  Py_TYPE(v)->tp_name);
     const Tensor& g = T(v);
     FL_CHECK(!g.is_same(t), "can't assign Variable as its own grad");
-    FL_CHECK(g.sizes() == t.sizes(), "assigned grad has data of a different size: grad is ", g.sizes(), ", the tensor is ", t.sizes());
-    FL_CHECK(g.dtype() == t.dtype(), "assigned grad has data of a different type: grad is ", dtype_name(g.dtype()), ", the tensor is ", dtype_name(t.dtype()));
+    FL_CHECK(g.sizes() == t.sizes(), "assigned grad has data of a different size: grad is ", g.sizes(),
+             ", the tensor is ", t.sizes());
+    FL_CHECK(g.dtype() == t.dtype(), "assigned grad has data of a different type: grad is ", dtype_name(g.dtype()),
+             ", the tensor is ", dtype_name(t.dtype()));
     FL_CHECK(g.device().type == t.device().type, "assigned grad has data located on a different device");
     ensure_meta(t).grad = g;
     return 0;
@@ -71,31 +80,45 @@ PyObject* get_grad_fn(PyObject* s, void*) {
     return wrap_node(NodeRef::borrow(n));
   });
 }
-PyObject* get_is_leaf(PyObject* s, void*) { return guarded([&] { return PyBool_FromLong(grad_fn_of(T(s)) == nullptr); }); }
-PyObject* get_retains_grad(PyObject* s, void*) { Meta* m = meta_of(T(s)); return PyBool_FromLong(m && m->retains_grad && m->grad_fn); }
-PyObject* get_output_nr(PyObject* s, void*) { Meta* m = meta_of(T(s)); return PyLong_FromLong(m ? m->output : 0); }
+PyObject* get_is_leaf(PyObject* s, void*) {
+  return guarded([&] { return PyBool_FromLong(grad_fn_of(T(s)) == nullptr); });
+}
+PyObject* get_retains_grad(PyObject* s, void*) {
+  Meta* m = meta_of(T(s));
+  return PyBool_FromLong(m && m->retains_grad && m->grad_fn);
+}
+PyObject* get_output_nr(PyObject* s, void*) {
+  Meta* m = meta_of(T(s));
+  return PyLong_FromLong(m ? m->output : 0);
+}
 
-PyGetSetDef properties[] = {
-    {"requires_grad", get_requires_grad, set_requires_grad_attr, "Whether operators on the tensor are recorded for gradients.", nullptr},
-    {"grad", get_grad, set_grad, "The gradient that backward accumulated, or None.", nullptr},
-    {"_grad", get_grad, set_grad, nullptr, nullptr},
-    {"grad_fn", get_grad_fn, nullptr, "The node that made the tensor, or None.", nullptr},
-    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made the tensor.", nullptr},
-    {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
-    {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef properties[] = {{"requires_grad", get_requires_grad, set_requires_grad_attr,
+                             "Whether operators on the tensor are recorded for gradients.", nullptr},
+                            {"grad", get_grad, set_grad, "The gradient that backward accumulated, or None.", nullptr},
+                            {"_grad", get_grad, set_grad, nullptr, nullptr},
+                            {"grad_fn", get_grad_fn, nullptr, "The node that made the tensor, or None.", nullptr},
+                            {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made the tensor.", nullptr},
+                            {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
+                            {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* m_requires_grad_(PyObject* s, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"requires_grad", nullptr};
   int value = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(names), &value)) return nullptr;
-  return guarded([&] { set_requires_grad(T(s), value); return Py_NewRef(s); });
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p:requires_grad_", const_cast<char**>(names), &value))
+    return nullptr;
+  return guarded([&] {
+    set_requires_grad(T(s), value);
+    return Py_NewRef(s);
+  });
 }
 PyObject* m_detach_(PyObject* s, PyObject*) {
   return guarded([&] {
     const Tensor& t = T(s);
-    FL_CHECK(!t.impl()->base || !grad_fn_of(t), "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
-             "gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients.");
+    FL_CHECK(
+        !t.impl()->base || !grad_fn_of(t),
+        "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+        "gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients.");
     if (Meta* m = meta_of(t)) {
       m->grad_fn = NodeRef();
       m->has_grad_fn = false;
@@ -150,18 +173,25 @@ PyObject* m_register_post_accumulate(PyObject* s, PyObject* hook) {
 }
 
 PyMethodDef methods[] = {
-    {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(m_requires_grad_)), METH_VARARGS | METH_KEYWORDS, "requires_grad_($self, requires_grad=True)\n--\n\nSets whether operators on the tensor are recorded; returns the tensor."},
+    {"requires_grad_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(m_requires_grad_)),
+     METH_VARARGS | METH_KEYWORDS,
+     "requires_grad_($self, requires_grad=True)\n--\n\nSets whether operators on the tensor are recorded; returns the tensor."},
     {"detach_", m_detach_, METH_NOARGS, "detach_($self, /)\n--\n\nTakes the tensor out of the graph, in place."},
-    {"retain_grad", m_retain_grad, METH_NOARGS, "retain_grad($self, /)\n--\n\nKeeps the gradient of a result in .grad."},
-    {"register_hook", m_register_hook, METH_O, "register_hook($self, hook, /)\n--\n\nCalls hook(grad) when the gradient is known; what it returns, if anything, replaces it. Returns a handle with remove()."},
-    {"register_post_accumulate_grad_hook", m_register_post_accumulate, METH_O, "register_post_accumulate_grad_hook($self, hook, /)\n--\n\nCalls hook(param) when .grad of this leaf is complete. Returns a handle with remove()."},
+    {"retain_grad", m_retain_grad, METH_NOARGS,
+     "retain_grad($self, /)\n--\n\nKeeps the gradient of a result in .grad."},
+    {"register_hook", m_register_hook, METH_O,
+     "register_hook($self, hook, /)\n--\n\nCalls hook(grad) when the gradient is known; what it returns, if anything, replaces it. Returns a handle with remove()."},
+    {"register_post_accumulate_grad_hook", m_register_post_accumulate, METH_O,
+     "register_post_accumulate_grad_hook($self, hook, /)\n--\n\nCalls hook(param) when .grad of this leaf is complete. Returns a handle with remove()."},
     {nullptr, nullptr, 0, nullptr}};
 
 // run_backward(tensors, grads, keep_graph, create_graph, inputs or None, allow_unused) -> tuple or None
 PyObject* f_run_backward(PyObject*, PyObject* args) {
   PyObject *tensors, *grads, *inputs;
   int keep, create, accumulate;
-  if (!PyArg_ParseTuple(args, "O!O!ppOp", &PyTuple_Type, &tensors, &PyTuple_Type, &grads, &keep, &create, &inputs, &accumulate)) return nullptr;
+  if (!PyArg_ParseTuple(args, "O!O!ppOp", &PyTuple_Type, &tensors, &PyTuple_Type, &grads, &keep, &create, &inputs,
+                        &accumulate))
+    return nullptr;
   return guarded([&]() -> PyObject* {
     std::vector<Edge> roots, captures;
     std::vector<Tensor> start;
@@ -189,17 +219,19 @@ PyObject* f_run_backward(PyObject*, PyObject* args) {
     if (accumulate) {
       GradMode mode(create);
       for (size_t i = 0; i < results.size(); ++i)
-        if (results[i].defined()) accumulate_into_leaf(T(PyTuple_GET_ITEM(inputs, static_cast<Py_ssize_t>(i))), results[i]);
+        if (results[i].defined())
+          accumulate_into_leaf(T(PyTuple_GET_ITEM(inputs, static_cast<Py_ssize_t>(i))), results[i]);
       Py_RETURN_NONE;
     }
     Owned tuple(checked(PyTuple_New(static_cast<Py_ssize_t>(results.size()))));
-    for (size_t i = 0; i < results.size(); ++i) PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), wrap(results[i]));
+    for (size_t i = 0; i < results.size(); ++i)
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), wrap(results[i]));
     return tuple.release();
   });
 }
 
-// backward_one(tensor, gradient or None, keep_graph, create_graph) -> True, or False where the arguments need the checks and
-// messages of the Python layer: the common call without its overhead.
+// backward_one(tensor, gradient or None, keep_graph, create_graph) -> True, or False where the arguments need the
+// checks and messages of the Python layer: the common call without its overhead.
 PyObject* f_backward_one(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&]() -> PyObject* {
     if (nargs != 4 || !is_exact_tensor(args[0]) || (args[1] != Py_None && !is_exact_tensor(args[1]))) Py_RETURN_FALSE;
@@ -226,13 +258,22 @@ PyObject* f_push_hooks(PyObject*, PyObject* args) {
   push_saved_hooks(pack, unpack);
   Py_RETURN_NONE;
 }
-PyObject* f_set_anomaly(PyObject*, PyObject* flag) { return PyBool_FromLong(std::exchange(dispatch_state().anomaly_mode, PyObject_IsTrue(flag) == 1)); }
+PyObject* f_set_anomaly(PyObject*, PyObject* flag) {
+  return PyBool_FromLong(std::exchange(dispatch_state().anomaly_mode, PyObject_IsTrue(flag) == 1));
+}
 
 PyMethodDef functions[] = {
     {"run_backward", f_run_backward, METH_VARARGS, nullptr},
     {"backward_one", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f_backward_one)), METH_FASTCALL, nullptr},
     {"_push_saved_tensors_hooks", f_push_hooks, METH_VARARGS, nullptr},
-    {"_pop_saved_tensors_hooks", [](PyObject*, PyObject*) { return guarded([]() -> PyObject* { pop_saved_hooks(); Py_RETURN_NONE; }); }, METH_NOARGS, nullptr},
+    {"_pop_saved_tensors_hooks",
+     [](PyObject*, PyObject*) {
+       return guarded([]() -> PyObject* {
+         pop_saved_hooks();
+         Py_RETURN_NONE;
+       });
+     },
+     METH_NOARGS, nullptr},
     {"_set_anomaly_mode", f_set_anomaly, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -249,7 +290,8 @@ void extend_tensor_type() {
   PyType_Modified(TensorType);
 }
 
-// --- operators that have no derivative -----------------------------------------------------------------------------------
+// --- operators that have no derivative
+// -----------------------------------------------------------------------------------
 
 bool any_tensor_differentiable(const Operator& op, const Value* args) {
   for (int i = 0; i < op.num_args; ++i) {
@@ -270,14 +312,18 @@ void no_derivative(const Operator& op, KeySet keys, const Value* args, Value* re
 }
 
 void out_refuses_gradients(const Operator& op, KeySet keys, const Value* args, Value* results) {
-  FL_CHECK(!any_tensor_differentiable(op, args), op.name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  FL_CHECK(
+      !any_tensor_differentiable(op, args), op.name,
+      "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   redispatch(op, keys & keys_below(Key::Autograd), args, results);
 }
 
 void follow(Operator& op) {
   if (op.ns != "aten" || op.has_kernel(Key::Autograd)) return;
-  if (op.variant == Variant::Out) op.set_kernel(Key::Autograd, &out_refuses_gradients);
-  else if (op.variant == Variant::Functional && op.op_class != OpClass::Composite && !(op.flags & kNotDifferentiable)) op.set_kernel(Key::Autograd, &no_derivative);
+  if (op.variant == Variant::Out)
+    op.set_kernel(Key::Autograd, &out_refuses_gradients);
+  else if (op.variant == Variant::Functional && op.op_class != OpClass::Composite && !(op.flags & kNotDifferentiable))
+    op.set_kernel(Key::Autograd, &no_derivative);
 }
 
 }  // namespace
@@ -299,7 +345,15 @@ static int init(PyObject* module) {
 }  // namespace flambeau::autograd
 
 PyMODINIT_FUNC PyInit__C() {
-  static PyModuleDef def = {PyModuleDef_HEAD_INIT, "flambeau.autograd._C", "Native half of flambeau.autograd.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+  static PyModuleDef def = {PyModuleDef_HEAD_INIT,
+                            "flambeau.autograd._C",
+                            "Native half of flambeau.autograd.",
+                            -1,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr};
   PyObject* module = PyModule_Create(&def);
   if (module && flambeau::autograd::init(module) < 0) {
     Py_DECREF(module);

@@ -27,8 +27,7 @@ namespace flambeau::autograd {
 
 namespace {
 
-template <class... Args>
-Tensor by_name(const char* name, const Args&... args) {
+template <class... Args> Tensor by_name(const char* name, const Args&... args) {
   return call<Tensor>(get_operator("aten", name), args...);
 }
 

@@ -72,12 +72,16 @@ void destroy(Node* n) {
   queue = nullptr;
 }
 
-Shape::Shape(const Tensor& t) : dtype_(t.dtype()), device_(t.device()), ndim_(static_cast<uint8_t>(t.dim())), defined_(true) {
-  if (FL_LIKELY(ndim_ <= 4)) std::copy(t.sizes().begin(), t.sizes().end(), inline_);
-  else heap_ = t.sizes().vec();
+Shape::Shape(const Tensor& t)
+    : dtype_(t.dtype()), device_(t.device()), ndim_(static_cast<uint8_t>(t.dim())), defined_(true) {
+  if (FL_LIKELY(ndim_ <= 4))
+    std::copy(t.sizes().begin(), t.sizes().end(), inline_);
+  else
+    heap_ = t.sizes().vec();
 }
 
-// --- metadata of tensors --------------------------------------------------------------------------------------------------
+// --- metadata of tensors
+// --------------------------------------------------------------------------------------------------
 
 Meta::~Meta() {
   if (FL_UNLIKELY(hooks || post_hooks) && Py_IsInitialized()) {
@@ -97,8 +101,10 @@ namespace {
 void mark(const Tensor& t, bool on) {
   KeySet& ks = t.impl()->keys;
   const KeySet bit = key_bit(Key::Autograd);
-  if (on || t.impl()->base) ks |= bit;
-  else ks &= ~bit;
+  if (on || t.impl()->base)
+    ks |= bit;
+  else
+    ks &= ~bit;
 }
 
 /// Adds the gradients that reach a leaf into its .grad.
@@ -127,7 +133,8 @@ struct AsStridedBackward final : Node {
   const char* name() const override { return "AsStridedBackward0"; }
 };
 
-/// After a write through a view: the part of the base's gradient under the view goes through the writer's node, the rest passes.
+/// After a write through a view: the part of the base's gradient under the view goes through the writer's node, the
+/// rest passes.
 struct CopySlices final : Node {
   NodeRef writer;
   Geometry view, base_geometry;
@@ -141,8 +148,10 @@ struct CopySlices final : Node {
     FL_INTERNAL_CHECK(writer->next.size() <= 16);
     writer->apply(&part_grad, inner);
     if (next[0].node) {
-      if (inner[0].defined()) copy_in_graph(part, inner[0]);
-      else zero_in_graph(part);
+      if (inner[0].defined())
+        copy_in_graph(part, inner[0]);
+      else
+        zero_in_graph(part);
       results[0] = whole;
     }
     for (size_t i = 1; i < next.size(); ++i) results[i] = inner[i];
@@ -209,11 +218,15 @@ Edge edge_of(const Tensor& t) {
 }
 
 void set_requires_grad(const Tensor& t, bool value) {
-  FL_CHECK(!value || differentiable_type(t.dtype()), "only Tensors of floating point and complex dtype can require gradients, got ", dtype_name(t.dtype()));
-  FL_CHECK(!value || !t.impl()->inference || dispatch_state().inference_mode, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  FL_CHECK(!value || differentiable_type(t.dtype()),
+           "only Tensors of floating point and complex dtype can require gradients, got ", dtype_name(t.dtype()));
+  FL_CHECK(!value || !t.impl()->inference || dispatch_state().inference_mode,
+           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   Meta* m = meta_of(t);
-  FL_CHECK(value || !m || !m->grad_fn, "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
-           "require differentiation use var_no_grad = var.detach().");
+  FL_CHECK(
+      value || !m || !m->grad_fn,
+      "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
+      "require differentiation use var_no_grad = var.detach().");
   if (!value && !m) return;
   Meta& own = ensure_meta(t);
   if (own.grad_fn) return;
@@ -242,8 +255,10 @@ void check_inplace(const Operator& op, const Tensor& t) {
   const Tensor root = t.impl()->base ? base_of(t) : t;
   Meta* m = meta_of(root);
   if (!m || !m->requires_grad || m->grad_fn) return;
-  FL_CHECK(!root.is_same(t), "a leaf Variable that requires grad is being used in an in-place operation. [", op.name, "]");
-  FL_CHECK(false, "a view of a leaf Variable that requires grad is being used in an in-place operation. [", op.name, "]");
+  FL_CHECK(!root.is_same(t), "a leaf Variable that requires grad is being used in an in-place operation. [", op.name,
+           "]");
+  FL_CHECK(false, "a view of a leaf Variable that requires grad is being used in an in-place operation. [", op.name,
+           "]");
 }
 
 void rebase_history(const Tensor& t, const NodeRef& node) {
@@ -260,7 +275,8 @@ void rebase_history(const Tensor& t, const NodeRef& node) {
     return;
   }
   const Tensor base = base_of(t);
-  FL_CHECK_NOT_IMPLEMENTED(base.dtype() == t.dtype(), "[", node->name(), "] an in-place write through a view of another dtype cannot be differentiated");
+  FL_CHECK_NOT_IMPLEMENTED(base.dtype() == t.dtype(), "[", node->name(),
+                           "] an in-place write through a view of another dtype cannot be differentiated");
   node->outputs.push_back(Shape(t));
   NodeRef slices = make_node<CopySlices>();
   auto& c = static_cast<CopySlices&>(*slices);
@@ -282,7 +298,8 @@ void rebase_history(const Tensor& t, const NodeRef& node) {
   refresh_view(t);
 }
 
-// --- saved tensors --------------------------------------------------------------------------------------------------------
+// --- saved tensors
+// --------------------------------------------------------------------------------------------------------
 
 Saved::Saved(const Tensor& t, bool is_result) {
   if (!t.defined()) return;
@@ -305,17 +322,23 @@ Saved::Saved(const Tensor& t, bool is_result) {
 }
 
 Tensor Saved::unpack(const Node& owner) const {
-  FL_CHECK(!owner.released, "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate "
-           "values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
-           "you need to access saved tensors after calling backward.");
+  FL_CHECK(
+      !owner.released,
+      "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate "
+      "values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
+      "you need to access saved tensors after calling backward.");
   Tensor t;
   if (hook_) {
     t = unpack_saved(hook_.get());
   } else {
     if (!tensor_.defined()) return Tensor();
     const uint32_t now = tensor_.storage().current_version();
-    FL_CHECK(now == version_, "one of the variables needed for gradient computation has been modified by an inplace operation: [", tensor_type_name(tensor_), " ", tensor_.sizes(), "], ",
-             is_result_ ? concat("which is output ", output_, " of ", owner.name(), ", ") : std::string(), "is at version ", now, "; expected version ", version_, " instead. Hint: enable anomaly detection to "
+    FL_CHECK(now == version_,
+             "one of the variables needed for gradient computation has been modified by an inplace operation: [",
+             tensor_type_name(tensor_), " ", tensor_.sizes(), "], ",
+             is_result_ ? concat("which is output ", output_, " of ", owner.name(), ", ") : std::string(),
+             "is at version ", now, "; expected version ", version_,
+             " instead. Hint: enable anomaly detection to "
              "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).");
     t = tensor_;
   }

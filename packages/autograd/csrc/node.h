@@ -13,8 +13,8 @@ struct Meta;
 void destroy(Node* n);
 using NodeRef = Ref<Node>;
 
-/// Geometry of a tensor without its memory. Has the accessors that formulas use, so a formula that only asks for the sizes
-/// of an argument does not keep the argument alive.
+/// Geometry of a tensor without its memory. Has the accessors that formulas use, so a formula that only asks for the
+/// sizes of an argument does not keep the argument alive.
 class Shape {
  public:
   Shape() = default;
@@ -22,7 +22,11 @@ class Shape {
   IntList sizes() const { return {heap_.empty() ? inline_ : heap_.data(), static_cast<size_t>(ndim_)}; }
   int64_t dim() const { return ndim_; }
   int64_t size(int64_t d) const { return sizes()[static_cast<size_t>(wrap_dim(d, ndim_))]; }
-  int64_t numel() const { int64_t n = 1; for (int64_t s : sizes()) n *= s; return n; }
+  int64_t numel() const {
+    int64_t n = 1;
+    for (int64_t s : sizes()) n *= s;
+    return n;
+  }
   DType dtype() const { return dtype_; }
   Device device() const { return device_; }
   TensorOptions options() const { return {dtype_, device_}; }
@@ -51,8 +55,7 @@ struct Edge {
 };
 
 /// Up to N inline; nodes of one or two inputs allocate nothing.
-template <class T, int N>
-class Few {
+template <class T, int N> class Few {
  public:
   T& operator[](size_t i) { return i < N ? inline_[i] : more_[i - N]; }
   const T& operator[](size_t i) const { return i < N ? inline_[i] : more_[i - N]; }
@@ -80,16 +83,17 @@ struct RunState;  // of the engine
 class Node {
  public:
   RefCount refs;
-  uint64_t sequence;         ///< later operators run earlier in backward
-  Few<Edge, 2> next;         ///< one a differentiable input, in order
-  Few<Shape, 1> outputs;     ///< of the operator's results: what gradients must look like
+  uint64_t sequence;      ///< later operators run earlier in backward
+  Few<Edge, 2> next;      ///< one a differentiable input, in order
+  Few<Shape, 1> outputs;  ///< of the operator's results: what gradients must look like
   NodeExtras* extras = nullptr;
-  RunState* run = nullptr;   ///< of the backward that visits this node now
-  bool released = false;     ///< saved tensors were freed by a backward that did not retain the graph
+  RunState* run = nullptr;  ///< of the backward that visits this node now
+  bool released = false;    ///< saved tensors were freed by a backward that did not retain the graph
 
   Node();
   virtual ~Node();
-  /// `grads` has one gradient an output (undefined: zero); fills one a `next` edge, undefined where there is none to give.
+  /// `grads` has one gradient an output (undefined: zero); fills one a `next` edge, undefined where there is none to
+  /// give.
   virtual void apply(const Tensor* grads, Tensor* results) = 0;
   virtual const char* name() const = 0;
   virtual void release_saved() {}
@@ -104,20 +108,21 @@ class Node {
   static void operator delete(void* p, size_t size);
 };
 
-template <class N, class... Args>
-Ref<Node> make_node(Args&&... args) { return Ref<Node>::steal(new N(std::forward<Args>(args)...)); }
+template <class N, class... Args> Ref<Node> make_node(Args&&... args) {
+  return Ref<Node>::steal(new N(std::forward<Args>(args)...));
+}
 
 /// What a leaf or a result keeps for autograd.
 struct Meta final : AutogradMeta {
   NodeRef grad_fn;
-  uint32_t output = 0;             ///< which result of grad_fn
-  uint32_t view_version = 0;       ///< storage version when grad_fn was set, for views
-  bool rebased = false;            ///< history set by an in-place write: views made before must look again
+  uint32_t output = 0;        ///< which result of grad_fn
+  uint32_t view_version = 0;  ///< storage version when grad_fn was set, for views
+  bool rebased = false;       ///< history set by an in-place write: views made before must look again
   bool retains_grad = false;
   Tensor grad;
-  Node* accumulator = nullptr;     ///< weak: the node clears it
-  void* hooks = nullptr;           ///< PyObject dict of a leaf's hooks, owned
-  void* post_hooks = nullptr;      ///< PyObject dict of post-accumulate hooks, owned
+  Node* accumulator = nullptr;  ///< weak: the node clears it
+  void* hooks = nullptr;        ///< PyObject dict of a leaf's hooks, owned
+  void* post_hooks = nullptr;   ///< PyObject dict of post-accumulate hooks, owned
   ~Meta() override;
 };
 

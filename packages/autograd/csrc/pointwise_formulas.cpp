@@ -8,6 +8,7 @@
 #include "flambeau/ops/eq.h"
 #include "flambeau/ops/exp.h"
 #include "flambeau/ops/gt.h"
+#include "flambeau/ops/i0.h"
 #include "flambeau/ops/le.h"
 #include "flambeau/ops/log.h"
 #include "flambeau/ops/logical_and.h"
@@ -20,7 +21,6 @@
 #include "flambeau/ops/sin.h"
 #include "flambeau/ops/softplus.h"
 #include "flambeau/ops/special_i0e.h"
-#include "flambeau/ops/i0.h"
 #include "flambeau/ops/square.h"
 #include "flambeau/ops/tanh.h"
 #include "flambeau/ops/zeros_like.h"
@@ -52,8 +52,9 @@ Tensor pow_backward_self(const Tensor& grad, const Tensor& self, const Tensor& e
 
 Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent, const Tensor& result) {
   // 0 ** positive does not depend on the exponent
-  const Tensor at_zero = exponent.is_complex() ? ops::eq(self, number(0))
-                                               : ops::logical_and(ops::eq(self, number(0)), ops::le(-exponent, number(0)));
+  const Tensor at_zero = exponent.is_complex()
+                             ? ops::eq(self, number(0))
+                             : ops::logical_and(ops::eq(self, number(0)), ops::le(-exponent, number(0)));
   const Tensor g = grad * conj(result * ops::log(self));
   return ops::_where(at_zero, number(0), g);
 }
@@ -81,11 +82,14 @@ Tensor angle_backward(const Tensor& grad, const Tensor& self) {
   return masked(direction * grad, ops::ne(magnitude, number(0)));
 }
 
-// --- second derivatives of activations -----------------------------------------------------------------------------------
+// --- second derivatives of activations
+// -----------------------------------------------------------------------------------
 
-Tensor elu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& x, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result) {
+Tensor elu_double_backward(const Tensor& grad, const Tensor& grad_output, const Tensor& x, const Scalar& alpha,
+                           const Scalar& scale, const Scalar& input_scale, bool is_result) {
   const double a = alpha.to_double(), s = scale.to_double(), i = input_scale.to_double();
-  const Tensor slope = is_result ? grad * grad_output * Scalar(i) : grad * grad_output * (ops::exp(x * Scalar(i)) * Scalar(a * s * i * i));
+  const Tensor slope = is_result ? grad * grad_output * Scalar(i)
+                                 : grad * grad_output * (ops::exp(x * Scalar(i)) * Scalar(a * s * i * i));
   return masked(slope, ops::le(x, number(0)));
 }
 
@@ -132,7 +136,8 @@ Tensor glu_double_output(const Tensor& ga, const Tensor& gb, const Tensor& a, co
   return ga * s + gb * a * s * (Scalar(1) - s);
 }
 
-Tensor glu_double_gate(const Tensor& ga, const Tensor& gb, const Tensor& grad_output, const Tensor& a, const Tensor& b) {
+Tensor glu_double_gate(const Tensor& ga, const Tensor& gb, const Tensor& grad_output, const Tensor& a,
+                       const Tensor& b) {
   const Tensor s = ops::sigmoid(b);
   const Tensor ds = s * (Scalar(1) - s);
   return grad_output * (ga * ds + gb * a * ds * (Scalar(1) - s * Scalar(2)));
@@ -143,7 +148,8 @@ Tensor i1_derivative(const Tensor& x, const Tensor& result) {
 }
 
 Tensor i1e_derivative(const Tensor& x, const Tensor& result) {
-  return ops::_where(ops::eq(x, number(0)), number(0.5), ops::special_i0e(x) - result * (ops::sgn(x) + (Scalar(1) / x)));
+  return ops::_where(ops::eq(x, number(0)), number(0.5),
+                     ops::special_i0e(x) - result * (ops::sgn(x) + (Scalar(1) / x)));
 }
 
 }  // namespace flambeau::autograd

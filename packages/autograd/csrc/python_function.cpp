@@ -10,7 +10,7 @@ using namespace python;
 namespace {
 
 struct FunctionNode final : Node {
-  PyObject* ctx;       // owned
+  PyObject* ctx;  // owned
   std::string label;
   bool materialize = true;
   // The node owns its context; the context finds the node through this, which is null once the node is gone.
@@ -34,17 +34,21 @@ struct FunctionNode final : Node {
     const size_t n = outputs.size();
     Owned args(checked(PyTuple_New(static_cast<Py_ssize_t>(n))));
     for (size_t i = 0; i < n; ++i) {
-      const bool zero = materialize && !grads[i].defined() && outputs[i].defined() && differentiable_type(outputs[i].dtype());
-      PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), wrap(zero ? gradient_or_zeros(*this, grads, i) : grads[i]));
+      const bool zero =
+          materialize && !grads[i].defined() && outputs[i].defined() && differentiable_type(outputs[i].dtype());
+      PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i),
+                       wrap(zero ? gradient_or_zeros(*this, grads, i) : grads[i]));
     }
     Owned method(checked(PyObject_GetAttrString(ctx, "_apply_backward")));
     Owned result(checked(PyObject_CallOneArg(method.get(), args.get())));
     FL_INTERNAL_CHECK(PyTuple_Check(result.get()));
-    FL_CHECK(static_cast<size_t>(PyTuple_GET_SIZE(result.get())) == next.size(), "function ", label, " returned an incorrect number of gradients (expected ", next.size(), ", got ",
+    FL_CHECK(static_cast<size_t>(PyTuple_GET_SIZE(result.get())) == next.size(), "function ", label,
+             " returned an incorrect number of gradients (expected ", next.size(), ", got ",
              PyTuple_GET_SIZE(result.get()), ")");
     for (size_t i = 0; i < next.size(); ++i) {
       PyObject* x = PyTuple_GET_ITEM(result.get(), static_cast<Py_ssize_t>(i));
-      FL_CHECK_TYPE(x == Py_None || is_tensor(x), "function ", label, " returned a gradient of type ", Py_TYPE(x)->tp_name, "; expected Tensor or None");
+      FL_CHECK_TYPE(x == Py_None || is_tensor(x), "function ", label, " returned a gradient of type ",
+                    Py_TYPE(x)->tp_name, "; expected Tensor or None");
       if (x != Py_None) out[i] = tensor_of(x);
     }
   }
@@ -63,7 +67,9 @@ PyObject* make_function_node(PyObject*, PyObject* args) {
       node->next.push_back(is_tensor(x) ? edge_of(tensor_of(x)) : Edge{});
     }
     auto* weak = new std::shared_ptr<Node*>(static_cast<FunctionNode&>(*node).self);
-    Owned capsule(PyCapsule_New(weak, "flambeau.node", [](PyObject* c) { delete static_cast<std::shared_ptr<Node*>*>(PyCapsule_GetPointer(c, "flambeau.node")); }));
+    Owned capsule(PyCapsule_New(weak, "flambeau.node", [](PyObject* c) {
+      delete static_cast<std::shared_ptr<Node*>*>(PyCapsule_GetPointer(c, "flambeau.node"));
+    }));
     Owned object(wrap_node(node));
     return Py_BuildValue("(OO)", object.get(), capsule.get());
   });
@@ -73,7 +79,9 @@ PyObject* make_function_node(PyObject*, PyObject* args) {
 PyObject* set_outputs(PyObject*, PyObject* args) {
   PyObject *node, *outputs, *flags, *dirty;
   int materialize;
-  if (!PyArg_ParseTuple(args, "OO!O!O!p", &node, &PyTuple_Type, &outputs, &PyTuple_Type, &flags, &PyTuple_Type, &dirty, &materialize)) return nullptr;
+  if (!PyArg_ParseTuple(args, "OO!O!O!p", &node, &PyTuple_Type, &outputs, &PyTuple_Type, &flags, &PyTuple_Type, &dirty,
+                        &materialize))
+    return nullptr;
   return guarded([&]() -> PyObject* {
     NodeRef n = NodeRef::borrow(&node_of(node));
     static_cast<FunctionNode&>(*n).materialize = materialize;
@@ -84,9 +92,12 @@ PyObject* set_outputs(PyObject*, PyObject* args) {
         continue;
       }
       const Tensor& t = tensor_of(x);
-      if (PyTuple_GET_ITEM(flags, i) != Py_True || !differentiable_type(t.dtype())) n->outputs.push_back(Shape(t));
-      else if (PyTuple_GET_ITEM(dirty, i) == Py_True && PyTuple_GET_SIZE(outputs) == 1) rebase_history(t, n);
-      else set_history(t, n);
+      if (PyTuple_GET_ITEM(flags, i) != Py_True || !differentiable_type(t.dtype()))
+        n->outputs.push_back(Shape(t));
+      else if (PyTuple_GET_ITEM(dirty, i) == Py_True && PyTuple_GET_SIZE(outputs) == 1)
+        rebase_history(t, n);
+      else
+        set_history(t, n);
     }
     Py_RETURN_NONE;
   });
@@ -100,7 +111,8 @@ PyObject* save_tensor(PyObject*, PyObject* args) {
   return guarded([&]() -> PyObject* {
     FL_CHECK_TYPE(is_tensor(tensor), "save_for_backward can only save variables, but got ", Py_TYPE(tensor)->tp_name);
     auto* saved = new Saved(tensor_of(tensor), is_output);
-    return PyCapsule_New(saved, "flambeau.saved", [](PyObject* c) { delete static_cast<Saved*>(PyCapsule_GetPointer(c, "flambeau.saved")); });
+    return PyCapsule_New(saved, "flambeau.saved",
+                         [](PyObject* c) { delete static_cast<Saved*>(PyCapsule_GetPointer(c, "flambeau.saved")); });
   });
 }
 PyObject* unpack_tensor(PyObject*, PyObject* args) {

@@ -14,8 +14,7 @@ namespace {
 PyTypeObject* NodeType;
 
 struct PyNode {
-  PyObject_HEAD
-  Node* node;  // owned
+  PyObject_HEAD Node* node;  // owned
 };
 Node& N(PyObject* o) { return *reinterpret_cast<PyNode*>(o)->node; }
 
@@ -36,7 +35,8 @@ PyObject* next_functions(PyObject* self, void*) {
     Owned tuple(checked(PyTuple_New(static_cast<Py_ssize_t>(n.next.size()))));
     for (size_t i = 0; i < n.next.size(); ++i) {
       Owned fn(n.next[i].node ? wrap_node(n.next[i].node) : Py_NewRef(Py_None));
-      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), checked(Py_BuildValue("(OI)", fn.get(), n.next[i].input)));
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
+                       checked(Py_BuildValue("(OI)", fn.get(), n.next[i].input)));
     }
     return tuple.release();
   });
@@ -48,7 +48,7 @@ PyObject* removable(PyObject* dict, PyObject* hook) {
   return PyObject_CallFunctionObjArgs(f.get(), dict, hook, nullptr);
 }
 
-PyObject* register_in(Owned NodeExtras::*slot, PyObject* self, PyObject* hook) {
+PyObject* register_in(Owned NodeExtras::* slot, PyObject* self, PyObject* hook) {
   return guarded([&] {
     FL_CHECK_TYPE(PyCallable_Check(hook), "a hook must be callable, got ", Py_TYPE(hook)->tp_name);
     Owned& dict = extras_of(N(self)).*slot;
@@ -61,7 +61,8 @@ PyObject* node_call(PyObject* self, PyObject* args, PyObject*) {
   return guarded([&]() -> PyObject* {
     Node& n = N(self);
     const Py_ssize_t count = PyTuple_GET_SIZE(args);
-    FL_CHECK_TYPE(static_cast<size_t>(count) == std::max<size_t>(n.outputs.size(), 1), n.name(), " takes ", n.outputs.size(), " gradients, got ", count);
+    FL_CHECK_TYPE(static_cast<size_t>(count) == std::max<size_t>(n.outputs.size(), 1), n.name(), " takes ",
+                  n.outputs.size(), " gradients, got ", count);
     std::vector<Tensor> grads(static_cast<size_t>(count)), out(n.next.size() + 1);
     for (Py_ssize_t i = 0; i < count; ++i)
       if (is_tensor(PyTuple_GET_ITEM(args, i))) grads[static_cast<size_t>(i)] = tensor_of(PyTuple_GET_ITEM(args, i));
@@ -84,14 +85,26 @@ PyObject* get_variable(PyObject* self, void*) {
 }
 
 PyMethodDef methods[] = {
-    {"name", [](PyObject* s, PyObject*) { return PyUnicode_FromString(N(s).name()); }, METH_NOARGS, "Name of the backward operator."},
-    {"register_hook", [](PyObject* s, PyObject* h) { return register_in(&NodeExtras::post_hooks, s, h); }, METH_O, "register_hook(fn): fn(grad_inputs, grad_outputs) runs after the node."},
-    {"register_prehook", [](PyObject* s, PyObject* h) { return register_in(&NodeExtras::pre_hooks, s, h); }, METH_O, "register_prehook(fn): fn(grad_outputs) runs before the node."},
-    {"_sequence_nr", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(N(s).sequence); }, METH_NOARGS, nullptr},
+    {"name", [](PyObject* s, PyObject*) { return PyUnicode_FromString(N(s).name()); }, METH_NOARGS,
+     "Name of the backward operator."},
+    {"register_hook", [](PyObject* s, PyObject* h) { return register_in(&NodeExtras::post_hooks, s, h); }, METH_O,
+     "register_hook(fn): fn(grad_inputs, grad_outputs) runs after the node."},
+    {"register_prehook", [](PyObject* s, PyObject* h) { return register_in(&NodeExtras::pre_hooks, s, h); }, METH_O,
+     "register_prehook(fn): fn(grad_outputs) runs before the node."},
+    {"_sequence_nr", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(N(s).sequence); }, METH_NOARGS,
+     nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef properties[] = {
     {"next_functions", next_functions, nullptr, "Pairs of node and which of its gradients, one an input.", nullptr},
-    {"metadata", [](PyObject* s, void*) { return guarded([&] { Owned& m = extras_of(N(s)).metadata; if (!m) m = Owned(checked(PyDict_New())); return Py_NewRef(m.get()); }); }, nullptr, "A dict of the user's.", nullptr},
+    {"metadata",
+     [](PyObject* s, void*) {
+       return guarded([&] {
+         Owned& m = extras_of(N(s)).metadata;
+         if (!m) m = Owned(checked(PyDict_New()));
+         return Py_NewRef(m.get());
+       });
+     },
+     nullptr, "A dict of the user's.", nullptr},
     {"variable", get_variable, nullptr, "The leaf that an AccumulateGrad node adds into.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -129,8 +142,14 @@ PyObject* wrap_node(const NodeRef& n) {
 }
 
 void init_node_type(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)}, {Py_tp_methods, methods}, {Py_tp_getset, properties}, {Py_tp_call, reinterpret_cast<void*>(node_call)},
-                         {Py_tp_repr, reinterpret_cast<void*>(node_repr)}, {Py_tp_hash, reinterpret_cast<void*>(node_hash)}, {Py_tp_richcompare, reinterpret_cast<void*>(node_compare)}, {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
+                         {Py_tp_methods, methods},
+                         {Py_tp_getset, properties},
+                         {Py_tp_call, reinterpret_cast<void*>(node_call)},
+                         {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+                         {Py_tp_hash, reinterpret_cast<void*>(node_hash)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(node_compare)},
+                         {0, nullptr}};
   PyType_Spec spec{"flambeau.autograd.graph.Node", sizeof(PyNode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   NodeType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   checked(PyModule_AddObjectRef(module, "Node", reinterpret_cast<PyObject*>(NodeType)));

@@ -6,7 +6,9 @@
 
 namespace flambeau::autograd {
 
-void register_recorder(const char* name, Kernel kernel) { get_operator("aten", name).set_kernel(Key::Autograd, kernel); }
+void register_recorder(const char* name, Kernel kernel) {
+  get_operator("aten", name).set_kernel(Key::Autograd, kernel);
+}
 
 void note_new_node(Node& n) { note_creation(n); }
 
@@ -17,13 +19,17 @@ bool any_differentiable(TensorList list) {
 }
 
 void set_histories(const Value& result, const NodeRef& node) {
-  if (result.tag == Tag::Tensor) set_history(result.as_tensor(), node);
+  if (result.tag == Tag::Tensor)
+    set_history(result.as_tensor(), node);
   else if (result.tag == Tag::TensorVector)
     for (const Tensor& t : *result.tensor_vector) set_history(t, node);
-  else node->outputs.push_back(Shape());
+  else
+    node->outputs.push_back(Shape());
 }
 
-void skip_result(const Value& result, const NodeRef& node) { node->outputs.push_back(result.tag == Tag::Tensor ? Shape(result.as_tensor()) : Shape()); }
+void skip_result(const Value& result, const NodeRef& node) {
+  node->outputs.push_back(result.tag == Tag::Tensor ? Shape(result.as_tensor()) : Shape());
+}
 
 Tensor before_write(const Tensor& t) { return ops::clone(t, MemoryFormat::Preserve); }
 

@@ -13,8 +13,7 @@ inline void run_below(const Operator& op, KeySet keys, const Value* args, Value*
 void register_recorder(const char* name, Kernel kernel);
 void note_new_node(Node& n);
 
-template <class N>
-NodeRef begin_node() {
+template <class N> NodeRef begin_node() {
   NodeRef n = make_node<N>();
   if (FL_UNLIKELY(dispatch_state().anomaly_mode)) note_new_node(*n);
   return n;
@@ -27,18 +26,20 @@ void skip_result(const Value& result, const NodeRef& node);
 Tensor before_write(const Tensor& t);
 std::vector<Shape> shapes_of(TensorList list);
 
-template <class V>
-V list_of(const Value& v) {
-  if constexpr (std::is_same_v<V, std::vector<int64_t>>) return {v.ints, v.ints + v.size};
-  else if constexpr (std::is_same_v<V, std::vector<double>>) return {v.doubles, v.doubles + v.size};
-  else return {v.bools, v.bools + v.size};
+template <class V> V list_of(const Value& v) {
+  if constexpr (std::is_same_v<V, std::vector<int64_t>>)
+    return {v.ints, v.ints + v.size};
+  else if constexpr (std::is_same_v<V, std::vector<double>>)
+    return {v.doubles, v.doubles + v.size};
+  else
+    return {v.bools, v.bools + v.size};
 }
-template <class View, class V>
-std::optional<View> optional_view(const std::optional<V>& v) {
+template <class View, class V> std::optional<View> optional_view(const std::optional<V>& v) {
   return v ? std::optional<View>(View(*v)) : std::nullopt;
 }
 
-// --- inside a node's apply ------------------------------------------------------------------------------------------------
+// --- inside a node's apply
+// ------------------------------------------------------------------------------------------------
 
 Tensor gradient_or_zeros(const Node& n, const Tensor* grads, size_t i);
 std::vector<Tensor> unpack_all(const std::vector<Saved>& list, const Node& owner);

@@ -27,11 +27,17 @@ namespace flambeau::autograd {
 namespace {
 
 Tensor number(double v) { return wrapped_number(Scalar(v)); }
-Tensor flip(const Tensor& t, int64_t dim) { return call<Tensor>(get_operator("aten", "flip"), t, IntList(std::span<const int64_t>(&dim, 1))); }
+Tensor flip(const Tensor& t, int64_t dim) {
+  return call<Tensor>(get_operator("aten", "flip"), t, IntList(std::span<const int64_t>(&dim, 1)));
+}
 IntList one(const int64_t& d) { return {std::span<const int64_t>(&d, 1)}; }
-Tensor sum_over(const Tensor& t, IntList dims, bool keepdim) { return ops::sum(t, std::optional<IntList>(dims), keepdim); }
+Tensor sum_over(const Tensor& t, IntList dims, bool keepdim) {
+  return ops::sum(t, std::optional<IntList>(dims), keepdim);
+}
 
-bool has_zero(const Tensor& t) { return item(call<Tensor>(get_operator("aten", "any"), ops::eq(t, number(0)))).to_bool(); }
+bool has_zero(const Tensor& t) {
+  return item(call<Tensor>(get_operator("aten", "any"), ops::eq(t, number(0)))).to_bool();
+}
 
 // Product of all other elements of a lane: what comes before times what comes after. Right with any number of zeros.
 Tensor product_of_others(const Tensor& self, int64_t dim) {
@@ -40,8 +46,14 @@ Tensor product_of_others(const Tensor& self, int64_t dim) {
   std::vector<int64_t> edge = self.sizes().vec();
   edge[static_cast<size_t>(wrap_dim(dim, self.dim()))] = 1;
   const Tensor ones = zeros_like_options(edge, self.options()) + Scalar(1);
-  const auto slice = [&](const Tensor& t, int64_t from, int64_t to) { return call<Tensor>(get_operator("aten", "slice.Tensor"), t, dim, std::optional<int64_t>(from), std::optional<int64_t>(to), int64_t{1}); };
-  const auto cat = [&](const Tensor& a, const Tensor& b) { const Tensor list[2] = {a, b}; return call<Tensor>(get_operator("aten", "cat"), TensorList(list, 2), dim); };
+  const auto slice = [&](const Tensor& t, int64_t from, int64_t to) {
+    return call<Tensor>(get_operator("aten", "slice.Tensor"), t, dim, std::optional<int64_t>(from),
+                        std::optional<int64_t>(to), int64_t{1});
+  };
+  const auto cat = [&](const Tensor& a, const Tensor& b) {
+    const Tensor list[2] = {a, b};
+    return call<Tensor>(get_operator("aten", "cat"), TensorList(list, 2), dim);
+  };
   const Tensor before = ops::cumprod(cat(ones, slice(self, 0, n - 1)), dim);
   const Tensor after = flip(ops::cumprod(cat(ones, slice(flip(self, dim), 0, n - 1)), dim), dim);
   return before * after;
@@ -66,12 +78,15 @@ Tensor prod_dim_backward(const Tensor& grad, const Tensor& self, const Tensor& r
 Tensor extreme_backward(const Tensor& grad, const Tensor& self, const Tensor& result, IntList dim, bool keepdim) {
   const Tensor r = restore_dims(result, dim, self.dim(), keepdim), g = restore_dims(grad, dim, self.dim(), keepdim);
   Tensor mask = ops::eq(self, r);
-  if (self.is_floating_point()) mask = call<Tensor>(get_operator("aten", "logical_or"), mask, call<Tensor>(get_operator("aten", "logical_and"), ops::ne(self, self), ops::ne(r, r)));
+  if (self.is_floating_point())
+    mask = call<Tensor>(get_operator("aten", "logical_or"), mask,
+                        call<Tensor>(get_operator("aten", "logical_and"), ops::ne(self, self), ops::ne(r, r)));
   const Tensor m = to_dtype(mask, grad.dtype());
   return m * (g / sum_over(m, dim, true));  // elements that tie share the gradient evenly
 }
 
-Tensor aminmax_backward(const Tensor& gmin, const Tensor& gmax, const Tensor& self, const Tensor& min, const Tensor& max, std::optional<int64_t> dim, bool keepdim) {
+Tensor aminmax_backward(const Tensor& gmin, const Tensor& gmax, const Tensor& self, const Tensor& min,
+                        const Tensor& max, std::optional<int64_t> dim, bool keepdim) {
   const IntList dims = dim ? one(*dim) : IntList{};
   Tensor out;
   if (gmin.defined()) out = extreme_backward(gmin, self, min, dims, keepdim);
@@ -92,10 +107,12 @@ Tensor index_backward(const Tensor& grad, IntList sizes, const Tensor& indices, 
   if (!grad.defined()) return Tensor();
   const int64_t ndim = static_cast<int64_t>(sizes.size());
   if (ndim == 0) return grad;
-  return scatter_back(restore_dims(grad, one(dim), ndim, keepdim), sizes, restore_dims(indices, one(dim), ndim, keepdim), dim);
+  return scatter_back(restore_dims(grad, one(dim), ndim, keepdim), sizes,
+                      restore_dims(indices, one(dim), ndim, keepdim), dim);
 }
 
-Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, double p, IntList dim, bool keepdim) {
+Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, double p, IntList dim,
+                     bool keepdim) {
   const Tensor n = restore_dims(result, dim, self.dim(), keepdim), g = restore_dims(grad, dim, self.dim(), keepdim);
   if (p == 0) return zeros_like_options(self.sizes(), self.options());
   if (p == 1) return ops::sgn(self) * g;
@@ -103,18 +120,25 @@ Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& resul
   if (std::isinf(p)) {
     const Tensor magnitude = ops::abs(self);
     // Magnitudes of complex numbers are rounded differently inside the reduction: compare like with like.
-    const Tensor extreme = !self.is_complex() ? n : p > 0 ? ops::amax(magnitude, dim, true) : ops::amin(magnitude, dim, true);
+    const Tensor extreme = !self.is_complex() ? n
+                           : p > 0            ? ops::amax(magnitude, dim, true)
+                                              : ops::amin(magnitude, dim, true);
     Tensor m = ops::eq(magnitude, extreme);
-    m = call<Tensor>(get_operator("aten", "logical_or"), m, call<Tensor>(get_operator("aten", "logical_and"), ops::ne(magnitude, magnitude), ops::ne(n, n)));
+    m = call<Tensor>(get_operator("aten", "logical_or"), m,
+                     call<Tensor>(get_operator("aten", "logical_and"), ops::ne(magnitude, magnitude), ops::ne(n, n)));
     const Tensor weight = to_dtype(m, g.dtype());
     return ops::sgn(self) * (weight * (g / sum_over(weight, dim, true)));
   }
   if (p < 1) {
-    const Tensor scaled_self = masked(ops::sgn(self) * ops::pow(ops::abs(self), number(p - 1)), ops::ne(self, number(0)));
+    const Tensor scaled_self =
+        masked(ops::sgn(self) * ops::pow(ops::abs(self), number(p - 1)), ops::ne(self, number(0)));
     return scaled_self * (g * ops::pow(n, number(1 - p)));
   }
-  if (p < 2) return masked(ops::sgn(self) * ops::pow(ops::abs(self), number(p - 1)) * (g / ops::pow(n, number(p - 1))), ops::ne(n, number(0)));
-  return masked(self * ops::pow(ops::abs(self), number(p - 2)) * (g / ops::pow(n, number(p - 1))), ops::ne(n, number(0)));
+  if (p < 2)
+    return masked(ops::sgn(self) * ops::pow(ops::abs(self), number(p - 1)) * (g / ops::pow(n, number(p - 1))),
+                  ops::ne(n, number(0)));
+  return masked(self * ops::pow(ops::abs(self), number(p - 2)) * (g / ops::pow(n, number(p - 1))),
+                ops::ne(n, number(0)));
 }
 
 Tensor var_backward(const Tensor& grad, const Tensor& self, double correction, IntList dim, bool keepdim) {
@@ -123,17 +147,21 @@ Tensor var_backward(const Tensor& grad, const Tensor& self, double correction, I
   return restore_dims(grad, dim, self.dim(), keepdim) * Scalar(2.0 / (n - correction)) * (self - mean);
 }
 
-Tensor var_mean_backward(const Tensor& gvar, const Tensor& gmean, const Tensor& self, double correction, IntList dim, bool keepdim) {
+Tensor var_mean_backward(const Tensor& gvar, const Tensor& gmean, const Tensor& self, double correction, IntList dim,
+                         bool keepdim) {
   Tensor out;
   if (gvar.defined()) out = var_backward(gvar, self, correction, dim, keepdim);
   if (gmean.defined()) {
-    const Tensor g = expand_reduced(gmean, self.sizes(), dim, keepdim) / Scalar(static_cast<double>(reduced_count(self.sizes(), dim)));
+    const Tensor g = expand_reduced(gmean, self.sizes(), dim, keepdim) /
+                     Scalar(static_cast<double>(reduced_count(self.sizes(), dim)));
     out = out.defined() ? out + g : g;
   }
   return out;
 }
 
-Tensor first_equal_backward(const Tensor& grad, const Tensor& self, const Tensor& result) { return extreme_backward(grad, self, result, IntList{}, false); }
+Tensor first_equal_backward(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  return extreme_backward(grad, self, result, IntList{}, false);
+}
 
 Tensor reverse_cumsum(const Tensor& t, int64_t dim) {
   if (t.dim() == 0 || t.numel() == 0) return t;
@@ -147,7 +175,10 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, const Tensor& re
   const int64_t n = self.size(dim);
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < n; ++i) {
-    const auto slice = [&](const Tensor& t, int64_t from, int64_t to) { return call<Tensor>(get_operator("aten", "slice.Tensor"), t, dim, std::optional<int64_t>(from), std::optional<int64_t>(to), int64_t{1}); };
+    const auto slice = [&](const Tensor& t, int64_t from, int64_t to) {
+      return call<Tensor>(get_operator("aten", "slice.Tensor"), t, dim, std::optional<int64_t>(from),
+                          std::optional<int64_t>(to), int64_t{1});
+    };
     const Tensor head = ops::prod(slice(self, 0, i), dim, true);
     Tensor sum = slice(grad, i, i + 1) * conj(head);
     if (i + 1 < n) {
@@ -164,7 +195,7 @@ Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tenso
   // split by sign so that everything stays in the log domain
   const Tensor tiny = number(-INFINITY);
   const auto half = [&](const Tensor& g) {
-    const Tensor lg = ops::_where(ops::lt(number(0) , g), ops::log(ops::abs(g)), tiny);
+    const Tensor lg = ops::_where(ops::lt(number(0), g), ops::log(ops::abs(g)), tiny);
     return ops::exp(flip(ops::logcumsumexp(flip(lg - result, dim), dim), dim) + self);
   };
   return half(grad) - half(-grad);

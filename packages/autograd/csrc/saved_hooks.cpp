@@ -35,7 +35,10 @@ std::shared_ptr<void> pack_saved(const Tensor& t) {
   python::AcquireGil gil;
   auto hooks = std::move(t_hooks);  // operators inside the hook are not packed again
   t_hooks.clear();
-  struct Restore { std::vector<std::pair<PyObject*, PyObject*>>& h; ~Restore() { t_hooks = std::move(h); } } restore{hooks};
+  struct Restore {
+    std::vector<std::pair<PyObject*, PyObject*>>& h;
+    ~Restore() { t_hooks = std::move(h); }
+  } restore{hooks};
   auto packed = std::make_shared<Packed>();
   packed->unpack = Py_NewRef(hooks.back().second);
   packed->value = nullptr;
@@ -48,7 +51,8 @@ Tensor unpack_saved(void* p) {
   python::AcquireGil gil;
   auto* packed = static_cast<Packed*>(p);
   python::Owned result(python::checked(PyObject_CallOneArg(packed->unpack, packed->value)));
-  FL_CHECK_TYPE(python::is_tensor(result.get()), "Output of saved tensor unpack_hook expected to be a Tensor, but got ", Py_TYPE(result.get())->tp_name);
+  FL_CHECK_TYPE(python::is_tensor(result.get()), "Output of saved tensor unpack_hook expected to be a Tensor, but got ",
+                Py_TYPE(result.get())->tp_name);
   return python::tensor_of(result.get());
 }
 

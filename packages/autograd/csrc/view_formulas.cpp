@@ -14,7 +14,8 @@ namespace flambeau::autograd {
 
 namespace {
 
-// A fresh tensor of zeros with `place(zeros)` overwritten by the gradient. Recorded when the gradient itself is differentiable.
+// A fresh tensor of zeros with `place(zeros)` overwritten by the gradient. Recorded when the gradient itself is
+// differentiable.
 template <class Place> Tensor embed(const Tensor& grad, IntList sizes, Place place) {
   Tensor whole = zeros_like_options(sizes, grad.options());
   ops::copy_(place(whole), grad);
@@ -27,7 +28,8 @@ Tensor contiguous(const Tensor& t) { return ops::contiguous(t, MemoryFormat::Con
 
 Tensor unpermute(const Tensor& grad, IntList dims) {
   std::vector<int64_t> inverse(dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) inverse[static_cast<size_t>(wrap_dim(dims[i], grad.dim()))] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < dims.size(); ++i)
+    inverse[static_cast<size_t>(wrap_dim(dims[i], grad.dim()))] = static_cast<int64_t>(i);
   return ops::permute(grad, inverse);
 }
 
@@ -35,7 +37,8 @@ Tensor select_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t i
   return embed(grad, sizes, [&](const Tensor& w) { return ops::select(w, dim, index); });
 }
 
-Tensor slice_backward(const Tensor& grad, IntList sizes, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+Tensor slice_backward(const Tensor& grad, IntList sizes, int64_t dim, std::optional<int64_t> start,
+                      std::optional<int64_t> end, int64_t step) {
   return embed(grad, sizes, [&](const Tensor& w) { return ops::slice(w, dim, start, end, step); });
 }
 
@@ -48,7 +51,8 @@ Tensor unfold_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t s
   const Tensor like = empty(sizes, {grad.dtype(), {DeviceType::Meta, -1}});
   const Tensor v = unfold(like, dim, size, step);
   const Tensor store = zeros_like_options({like.numel()}, grad.options());
-  return scatter_strided(store, grad, {v.sizes().vec(), v.strides().vec(), 0}, {like.sizes().vec(), like.strides().vec(), 0});
+  return scatter_strided(store, grad, {v.sizes().vec(), v.strides().vec(), 0},
+                         {like.sizes().vec(), like.strides().vec(), 0});
 }
 
 Tensor unbind_backward(const Node& n, const Tensor* grads, int64_t dim) {
@@ -63,14 +67,16 @@ Tensor split_backward(const Node& n, const Tensor* grads, IntList, TensorOptions
   return ops::cat(list, dim);
 }
 
-Tensor as_strided_formula(const Tensor& grad, const Tensor& self, IntList size, IntList stride, std::optional<int64_t> offset) {
+Tensor as_strided_formula(const Tensor& grad, const Tensor& self, IntList size, IntList stride,
+                          std::optional<int64_t> offset) {
   const int64_t lowest = self.storage_offset();
   const Geometry base{self.sizes().vec(), self.strides().vec(), 0};
   const Geometry view{size.vec(), stride.vec(), offset.value_or(lowest) - lowest};
   int64_t span = 1, reach = view.offset + 1;
   for (size_t i = 0; i < base.sizes.size(); ++i) span += (base.sizes[i] - 1) * base.strides[i];
   for (size_t i = 0; i < view.sizes.size(); ++i) reach += (view.sizes[i] - 1) * view.strides[i];
-  FL_CHECK(view.offset >= 0, "[as_strided] the gradient of a view that starts before its base's first element is not supported");
+  FL_CHECK(view.offset >= 0,
+           "[as_strided] the gradient of a view that starts before its base's first element is not supported");
   const Tensor store = zeros_like_options({std::max(span, reach)}, grad.options());
   return scatter_strided(store, grad, view, base);
 }

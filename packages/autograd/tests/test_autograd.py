@@ -120,7 +120,9 @@ def test_gradcheck_finds_a_wrong_derivative():
     assert not gradcheck(WrongCube.apply, leaf(0.5, -2), raise_exception=False)
 
 
-@pytest.mark.parametrize("name", ["sin", "tanh", "sigmoid", "exp", "log", "sqrt", "logsumexp", "softmax", "cumsum", "prod", "var"])
+@pytest.mark.parametrize(
+    "name", ["sin", "tanh", "sigmoid", "exp", "log", "sqrt", "logsumexp", "softmax", "cumsum", "prod", "var"]
+)
 def test_first_and_second_derivatives(name):
     x = fl.tensor([[0.3, 0.7, 1.1], [0.4, 1.9, 0.2]], dtype=fl.float64, requires_grad=True)
     function = getattr(fl, name)

@@ -40,8 +40,7 @@ struct alignas(64) ThreadCache {
 };
 
 // A counter that only its owner writes: a plain add, readable by others.
-template <class T>
-T bump(std::atomic<T>& counter, T by) {
+template <class T> T bump(std::atomic<T>& counter, T by) {
   const T value = counter.load(std::memory_order_relaxed) + by;
   counter.store(value, std::memory_order_relaxed);
   return value;
@@ -64,8 +63,7 @@ struct State {
   void report(std::int64_t delta) noexcept {
     const std::int64_t now = allocated_bytes.fetch_add(delta, std::memory_order_relaxed) + delta;
     std::int64_t peak = peak_allocated_bytes.load(std::memory_order_relaxed);
-    while (peak < now && !peak_allocated_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-    }
+    while (peak < now && !peak_allocated_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
   }
 };
 

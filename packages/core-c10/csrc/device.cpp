@@ -47,8 +47,14 @@ Device parse_device(std::string_view text) {
   Device d;
   bool known = false;
   for (const auto& k : kDevices)
-    if (type == k.name) { d.type = k.type; known = true; }
-  if (!known && (type == g_privateuse1 || type == "privateuseone")) { d.type = DeviceType::PrivateUse1; known = true; }
+    if (type == k.name) {
+      d.type = k.type;
+      known = true;
+    }
+  if (!known && (type == g_privateuse1 || type == "privateuseone")) {
+    d.type = DeviceType::PrivateUse1;
+    known = true;
+  }
   FL_CHECK(known && !text.empty(), "Expected one of cpu, cuda, meta, mps, xpu, xla, hpu, ", g_privateuse1,
            " device type at start of device string: ", type);
   if (colon != std::string_view::npos) {

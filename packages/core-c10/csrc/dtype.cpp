@@ -44,8 +44,8 @@ DType promote_types(DType a, DType b) {
   FL_CHECK(ra >= 0 && rb >= 0, "promote_types: no promotion between ", dtype_name(a), " and ", dtype_name(b));
   if (ra != rb) {
     const DType high = ra > rb ? a : b, low = ra > rb ? b : a;
-    FL_CHECK(!is_float8(low), "Promotion for Float8 Types is not supported, attempted to promote ", dtype_name(a), " and ",
-             dtype_name(b));
+    FL_CHECK(!is_float8(low), "Promotion for Float8 Types is not supported, attempted to promote ", dtype_name(a),
+             " and ", dtype_name(b));
     if (is_complex(high) && is_floating(low)) return to_complex(promote_floating(to_real(high), low));
     return high;
   }

@@ -29,30 +29,18 @@ PythonError::~PythonError() = default;
 
 void throw_error(ErrorKind kind, std::string message) {
   switch (kind) {
-    case ErrorKind::Runtime:
-      break;
-    case ErrorKind::Value:
-      throw ValueError(std::move(message));
-    case ErrorKind::Type:
-      throw TypeError(std::move(message));
-    case ErrorKind::Index:
-      throw IndexError(std::move(message));
-    case ErrorKind::NotImplemented:
-      throw NotImplementedError(std::move(message));
-    case ErrorKind::Shape:
-      throw ShapeError(std::move(message));
-    case ErrorKind::DType:
-      throw DTypeError(std::move(message));
-    case ErrorKind::Device:
-      throw DeviceError(std::move(message));
-    case ErrorKind::Format:
-      throw FormatError(std::move(message));
-    case ErrorKind::OutOfMemory:
-      throw OutOfMemoryError(std::move(message));
-    case ErrorKind::Python:
-      throw PythonError();
-    case ErrorKind::Internal:
-      throw InternalError(std::move(message));
+    case ErrorKind::Runtime: break;
+    case ErrorKind::Value: throw ValueError(std::move(message));
+    case ErrorKind::Type: throw TypeError(std::move(message));
+    case ErrorKind::Index: throw IndexError(std::move(message));
+    case ErrorKind::NotImplemented: throw NotImplementedError(std::move(message));
+    case ErrorKind::Shape: throw ShapeError(std::move(message));
+    case ErrorKind::DType: throw DTypeError(std::move(message));
+    case ErrorKind::Device: throw DeviceError(std::move(message));
+    case ErrorKind::Format: throw FormatError(std::move(message));
+    case ErrorKind::OutOfMemory: throw OutOfMemoryError(std::move(message));
+    case ErrorKind::Python: throw PythonError();
+    case ErrorKind::Internal: throw InternalError(std::move(message));
   }
   throw Error(std::move(message));
 }
@@ -61,8 +49,7 @@ namespace text {
 
 namespace {
 
-template <class T>
-void append_number(std::string& out, T value) {
+template <class T> void append_number(std::string& out, T value) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   out.append(buffer, end);

@@ -7,7 +7,8 @@
 namespace flambeau {
 namespace {
 
-// OCP 8-bit floating point specification 1.0; fnuz variants: no negative zero, its pattern is NaN, one more in the bias.
+// OCP 8-bit floating point specification 1.0; fnuz variants: no negative zero, its pattern is NaN, one more in the
+// bias.
 struct Format {
   int mantissa_bits;
   int bias;
@@ -67,8 +68,8 @@ uint8_t float8_from_float(float v, DType kind) {
   if (a == 0) return f.fnuz ? 0 : sign;
   int e = 0;
   std::frexp(a, &e);
-  int exponent = e - 1;                                   // a = 1.xxx 2^exponent
-  if (exponent < 1 - f.bias) exponent = 1 - f.bias;       // subnormal
+  int exponent = e - 1;                              // a = 1.xxx 2^exponent
+  if (exponent < 1 - f.bias) exponent = 1 - f.bias;  // subnormal
   const float quantum = std::ldexp(1.f, exponent - f.mantissa_bits);
   const float rounded = std::nearbyint(a / quantum) * quantum;  // ties to even
   if (rounded > f.max) return over;

@@ -6,7 +6,8 @@ namespace flambeau {
 
 int64_t wrap_dim(int64_t dim, int64_t ndim) {
   const int64_t n = ndim > 0 ? ndim : 1;
-  FL_CHECK_INDEX(dim >= -n && dim < n, "Dimension out of range (expected to be in range of [", -n, ", ", n - 1, "], but got ", dim, ")");
+  FL_CHECK_INDEX(dim >= -n && dim < n, "Dimension out of range (expected to be in range of [", -n, ", ", n - 1,
+                 "], but got ", dim, ")");
   return dim < 0 ? dim + n : dim;
 }
 
@@ -18,8 +19,8 @@ std::vector<int64_t> broadcast_shapes(IntList a, IntList b, const char* op) {
   for (size_t i = 0; i < n; ++i) {
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    FL_CHECK(x == y || x == 1 || y == 1, "[", op, "] The size of tensor a (", x, ") must match the size of tensor b (", y,
-             ") at non-singleton dimension ", n - 1 - i, "; shapes are ", a, " and ", b);
+    FL_CHECK(x == y || x == 1 || y == 1, "[", op, "] The size of tensor a (", x, ") must match the size of tensor b (",
+             y, ") at non-singleton dimension ", n - 1 - i, "; shapes are ", a, " and ", b);
     out[n - 1 - i] = x == 1 ? y : x;
   }
   return out;
@@ -70,7 +71,9 @@ bool has_internal_overlap(const Tensor& t) {
 
 namespace {
 
-struct Span { int64_t begin, end; };  // bytes in the storage, end exclusive
+struct Span {
+  int64_t begin, end;
+};  // bytes in the storage, end exclusive
 
 Span byte_span(const Tensor& t) {
   int64_t last = t.storage_offset();
@@ -99,21 +102,23 @@ Overlap memory_overlap(const Tensor& a, const Tensor& b) {
     if (!a.storage().deleter || !b.storage().deleter || a.is_meta()) return Overlap::None;
     const char *x = a.storage().data, *y = b.storage().data;
     const Span sa = byte_span(a), sb = byte_span(b);
-    return x + sa.end <= y + sb.begin || y + sb.end <= x + sa.begin ? Overlap::None
+    return x + sa.end <= y + sb.begin || y + sb.end <= x + sa.begin                               ? Overlap::None
            : x + sa.begin == y + sb.begin && a.sizes() == b.sizes() && a.strides() == b.strides() ? Overlap::Full
                                                                                                   : Overlap::Partial;
   }
   const Span sa = byte_span(a), sb = byte_span(b);
   if (sa.end <= sb.begin || sb.end <= sa.begin) return Overlap::None;
-  if (a.storage_offset() == b.storage_offset() && a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides())
+  if (a.storage_offset() == b.storage_offset() && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
+      a.strides() == b.strides())
     return Overlap::Full;
   return interleaved(a, b) ? Overlap::None : Overlap::Partial;
 }
 
 void check_no_partial_overlap(const char* op, const Tensor& out, const Tensor& in) {
-  FL_CHECK(memory_overlap(out, in) != Overlap::Partial, "[", op,
-           "] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-           "location. Please clone() the tensor before performing the operation.");
+  FL_CHECK(
+      memory_overlap(out, in) != Overlap::Partial, "[", op,
+      "] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+      "location. Please clone() the tensor before performing the operation.");
 }
 
 }  // namespace flambeau

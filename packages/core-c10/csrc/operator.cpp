@@ -14,9 +14,9 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::unordered_map<std::string, std::unique_ptr<Operator>> by_key;      // "aten::add.Tensor"
-  std::unordered_map<std::string, std::vector<Operator*>> by_name;        // "aten::add"
-  std::map<std::string, std::vector<std::string>> names;                  // "aten" -> names in order of definition
+  std::unordered_map<std::string, std::unique_ptr<Operator>> by_key;  // "aten::add.Tensor"
+  std::unordered_map<std::string, std::vector<Operator*>> by_name;    // "aten::add"
+  std::map<std::string, std::vector<std::string>> names;              // "aten" -> names in order of definition
   std::vector<void (*)(Operator&)> callbacks;
   std::vector<Operator*> all;
 };
@@ -46,7 +46,8 @@ std::string inplace_schema(std::string_view schema, const std::string& base, con
 }
 
 // adds one keyword output a result, named as the results are, or "out"
-std::string out_schema(std::string_view schema, const std::string& base, const std::string& overload, const Schema& parsed) {
+std::string out_schema(std::string_view schema, const std::string& base, const std::string& overload,
+                       const Schema& parsed) {
   const std::string suffix = overload.empty() ? "out" : overload + "_out";
   std::string s = replace_name(schema, base + "." + suffix);
   const size_t arrow = s.rfind("->");
@@ -67,9 +68,7 @@ std::string out_schema(std::string_view schema, const std::string& base, const s
 
 }  // namespace
 
-std::string Operator::qualified_name() const {
-  return ns + "::" + name + (overload.empty() ? "" : "." + overload);
-}
+std::string Operator::qualified_name() const { return ns + "::" + name + (overload.empty() ? "" : "." + overload); }
 
 const Schema& Operator::parse() const {
   schema_ = parse_schema(schema_text);
@@ -100,23 +99,35 @@ void Operator::read_shape_of_frame() {
     if (start) {
       if (c == ' ') continue;
       if (c == ')') break;
-      if (c == '*') { pos = t.find(',', pos); continue; }
-      if (t.compare(pos, 6, "Tensor") == 0 && num_tensor_args_ < sizeof(tensor_args_)) tensor_args_[num_tensor_args_++] = static_cast<uint8_t>(index);
+      if (c == '*') {
+        pos = t.find(',', pos);
+        continue;
+      }
+      if (t.compare(pos, 6, "Tensor") == 0 && num_tensor_args_ < sizeof(tensor_args_))
+        tensor_args_[num_tensor_args_++] = static_cast<uint8_t>(index);
       if (t.compare(pos, 6, "Device") == 0) device_arg_ = static_cast<int8_t>(index);
       ++index;
       start = false;
       depth = 0;
     }
-    if (c == '(' || c == '[') ++depth;
-    else if (c == ']') --depth;
-    else if (c == ')') { if (depth == 0) break; --depth; }
-    else if (c == ',' && depth == 0) start = true;
+    if (c == '(' || c == '[')
+      ++depth;
+    else if (c == ']')
+      --depth;
+    else if (c == ')') {
+      if (depth == 0) break;
+      --depth;
+    } else if (c == ',' && depth == 0)
+      start = true;
   }
   num_args = static_cast<uint8_t>(index);
   const std::string_view result = std::string_view(t).substr(arrow + 2);
   const size_t open = result.find_first_not_of(' ');
   if (open == std::string_view::npos) return;
-  if (result[open] != '(') { num_results = 1; return; }
+  if (result[open] != '(') {
+    num_results = 1;
+    return;
+  }
   num_results = result[open + 1] == ')' ? 0 : static_cast<uint8_t>(1 + std::count(result.begin(), result.end(), ','));
 }
 
@@ -148,10 +159,12 @@ void Operator::clear_kernel(Key key) {
 void throw_no_kernel(const Operator& op, KeySet keys) {
   std::string have;
   for (int i = 0; i < kNumKeys; ++i)
-    if (op.active_keys() & (KeySet{1} << i)) have += (have.empty() ? "" : ", ") + std::string(key_name(static_cast<Key>(i)));
+    if (op.active_keys() & (KeySet{1} << i))
+      have += (have.empty() ? "" : ", ") + std::string(key_name(static_cast<Key>(i)));
   int top = 31 - __builtin_clz(keys ? keys : 1);
   FL_CHECK_NOT_IMPLEMENTED(false, "Could not run '", op.qualified_name(), "' with arguments from the '",
-                           key_name(static_cast<Key>(top)), "' backend; it has kernels for: ", have.empty() ? "none" : have);
+                           key_name(static_cast<Key>(top)),
+                           "' backend; it has kernels for: ", have.empty() ? "none" : have);
   __builtin_unreachable();
 }
 
@@ -190,8 +203,11 @@ void notify(Registry& r, Operator& op) {
 
 // Where the kernel of a record goes: the backends it serves.
 void install_kernel(Operator& op, const OpDef& def) {
-  if (def.python) op.set_composite_kernel([](const Operator& o, KeySet k, const Value* a, Value* r) { python_composite_kernel(o, k, a, r); });
-  else if (def.op_class == OpClass::Composite || (def.flags & kBackendFree)) op.set_composite_kernel(def.kernel);
+  if (def.python)
+    op.set_composite_kernel(
+        [](const Operator& o, KeySet k, const Value* a, Value* r) { python_composite_kernel(o, k, a, r); });
+  else if (def.op_class == OpClass::Composite || (def.flags & kBackendFree))
+    op.set_composite_kernel(def.kernel);
   else {
     op.set_kernel(Key::CPU, def.kernel);
     if (def.kernel == &run_shaped_functional) op.set_kernel(Key::Meta, &run_shaped_meta);
@@ -219,7 +235,9 @@ Operator& define_operator(std::string_view ns, const OpDef& def) {
     auto o = make(ns, std::move(schema));
     o->variant = v;
     o->op_class = OpClass::Composite;
-    o->flags = static_cast<uint16_t>(v == Variant::InPlace ? (def.flags & (kFunction | kMethod | kNNModule | kNumberArgs)) : (def.flags & kNumberArgs));
+    o->flags =
+        static_cast<uint16_t>(v == Variant::InPlace ? (def.flags & (kFunction | kMethod | kNNModule | kNumberArgs))
+                                                    : (def.flags & kNumberArgs));
     o->payload = def.payload;
     o->functional = &op;
     o->read_shape_of_frame();
@@ -279,7 +297,8 @@ Operator* find_operator(std::string_view ns, std::string_view name) {
 Operator& get_operator(std::string_view ns, std::string_view name) {
   if (Operator* op = find_operator(ns, name)) return *op;
   std::string near;
-  for (Operator* o : overloads(ns, name.substr(0, name.find('.')))) near += (near.empty() ? "" : ", ") + o->qualified_name();
+  for (Operator* o : overloads(ns, name.substr(0, name.find('.'))))
+    near += (near.empty() ? "" : ", ") + o->qualified_name();
   FL_CHECK(false, "no operator ", ns, "::", name, near.empty() ? "" : "; overloads there are: ", near);
   __builtin_unreachable();
 }

@@ -16,8 +16,7 @@ namespace flambeau::random {
 
 namespace {
 
-template <class T>
-inline constexpr bool kIs16Bit = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T> inline constexpr bool kIs16Bit = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 FL_CLONES void scale_floats(float* __restrict out, const std::uint32_t* __restrict words, std::int64_t n, float from,
                             float to) {
@@ -56,8 +55,7 @@ FL_CLONES void round_floats(BFloat16* out, const float* in, std::int64_t n, BFlo
 
 }  // namespace
 
-template <class T>
-void uniform(GeneratorImpl& gen, T* out, std::int64_t n, double from, double to) {
+template <class T> void uniform(GeneratorImpl& gen, T* out, std::int64_t n, double from, double to) {
   const std::lock_guard lock(gen.mutex());
   if constexpr (std::is_same_v<T, double>) {
     for_each_block<2>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {
@@ -79,8 +77,7 @@ void uniform(GeneratorImpl& gen, T* out, std::int64_t n, double from, double to)
 
 namespace {
 
-template <class T>
-T integer_element(std::int64_t value) {
+template <class T> T integer_element(std::int64_t value) {
   if constexpr (kIs16Bit<T>) {
     return static_cast<T>(static_cast<float>(value));
   } else {
@@ -122,8 +119,7 @@ void random_modulo(GeneratorImpl& gen, T* out, std::int64_t n, std::uint64_t ran
 }
 
 // One more than the largest integer that random_() may give.
-template <class T>
-constexpr std::uint64_t any_range() {
+template <class T> constexpr std::uint64_t any_range() {
   if constexpr (std::is_same_v<T, bool>) return 2;
   if constexpr (std::is_same_v<T, float>) return (std::uint64_t{1} << 24) + 1;
   if constexpr (std::is_same_v<T, double>) return (std::uint64_t{1} << 53) + 1;
@@ -133,46 +129,40 @@ constexpr std::uint64_t any_range() {
   if constexpr (std::is_integral_v<T>) return static_cast<std::uint64_t>(std::numeric_limits<T>::max()) + 1;
 }
 
-template <class T>
-constexpr int digits() {
+template <class T> constexpr int digits() {
   if constexpr (std::is_same_v<T, Half>) return 11;
   if constexpr (std::is_same_v<T, BFloat16>) return 8;
   return std::numeric_limits<T>::digits;
 }
 
 // What int64 cannot hold becomes its minimum, so bounds next to 2^63 stay as they are.
-template <class T>
-std::int64_t rounded(std::int64_t value) {
+template <class T> std::int64_t rounded(std::int64_t value) {
   const double x = static_cast<double>(integer_element<T>(value));
   return x >= 0x1p63 ? INT64_MIN : static_cast<std::int64_t>(x);
 }
 
 // Distance of neighbouring T's at a magnitude.
-template <class T>
-std::int64_t spacing(std::int64_t magnitude) {
+template <class T> std::int64_t spacing(std::int64_t magnitude) {
   const int exponent = 63 - __builtin_clzll(static_cast<unsigned long long>(magnitude));
   return exponent < digits<T>() ? 1 : std::int64_t{1} << (exponent - digits<T>() + 1);
 }
 
 // Floats cannot tell large integers apart: a bound whose neighbour inside would round past it moves inwards, as in
 // torch.
-template <class T>
-void tighten(std::int64_t& from, std::int64_t& to) {
+template <class T> void tighten(std::int64_t& from, std::int64_t& to) {
   if (const std::int64_t first = rounded<T>(from + 1); first < from) from = first + spacing<T>(-(from + 1));
   if (const std::int64_t last = rounded<T>(to - 1); last >= to) to = last - spacing<T>(to - 1);
 }
 
 }  // namespace
 
-template <class T>
-void random_from_to(GeneratorImpl& gen, T* out, std::int64_t n, std::int64_t from, std::int64_t to) {
+template <class T> void random_from_to(GeneratorImpl& gen, T* out, std::int64_t n, std::int64_t from, std::int64_t to) {
   if constexpr (!std::is_integral_v<T>) tighten<T>(from, to);
   const std::uint64_t range = static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
   random_modulo(gen, out, n, range, from, range >= std::uint64_t{1} << 28);
 }
 
-template <class T>
-void random_full_range(GeneratorImpl& gen, T* out, std::int64_t n) {
+template <class T> void random_full_range(GeneratorImpl& gen, T* out, std::int64_t n) {
   const std::lock_guard lock(gen.mutex());
   for_each_block<2>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -180,8 +170,7 @@ void random_full_range(GeneratorImpl& gen, T* out, std::int64_t n) {
   });
 }
 
-template <class T>
-void random_any(GeneratorImpl& gen, T* out, std::int64_t n) {
+template <class T> void random_any(GeneratorImpl& gen, T* out, std::int64_t n) {
   // 32-bit words serve every type but the 64-bit ones.
   constexpr bool wide = sizeof(T) == 8;
   constexpr std::uint64_t range = any_range<T>();
@@ -193,8 +182,7 @@ void random_any(GeneratorImpl& gen, T* out, std::int64_t n) {
   }
 }
 
-template <class T>
-void randperm(GeneratorImpl& gen, T* out, std::int64_t n) {
+template <class T> void randperm(GeneratorImpl& gen, T* out, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = integer_element<T>(i);
   const std::lock_guard lock(gen.mutex());
   const auto exchange = [&](std::int64_t i, std::uint64_t word) {
@@ -222,8 +210,7 @@ FL_CLONES void below(std::uint8_t* __restrict out, const std::uint32_t* __restri
 
 }  // namespace
 
-template <class T>
-void bernoulli(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
+template <class T> void bernoulli(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
   // u < p over 53-bit integers: u * 2^53 < ceil(p * 2^53).
   const auto threshold = static_cast<std::int64_t>(std::ceil(p * 0x1p53));
   const std::lock_guard lock(gen.mutex());
@@ -241,8 +228,7 @@ void bernoulli(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
   });
 }
 
-template <class T, class P>
-void bernoulli_each(GeneratorImpl& gen, T* out, const P* p, std::int64_t n) {
+template <class T, class P> void bernoulli_each(GeneratorImpl& gen, T* out, const P* p, std::int64_t n) {
   const T one = integer_element<T>(1), zero = integer_element<T>(0);
   const std::lock_guard lock(gen.mutex());
   if constexpr (std::is_same_v<P, double>) {
@@ -258,19 +244,16 @@ void bernoulli_each(GeneratorImpl& gen, T* out, const P* p, std::int64_t n) {
   }
 }
 
-template <class T>
-void exponential(GeneratorImpl& gen, T* out, std::int64_t n, double lambda) {
+template <class T> void exponential(GeneratorImpl& gen, T* out, std::int64_t n, double lambda) {
   const double scale = -1 / lambda;
   map_unit_doubles(gen, out, n, [scale](double u) { return scale * std::log1p(-u); });
 }
 
-template <class T>
-void cauchy(GeneratorImpl& gen, T* out, std::int64_t n, double median, double sigma) {
+template <class T> void cauchy(GeneratorImpl& gen, T* out, std::int64_t n, double median, double sigma) {
   map_unit_doubles(gen, out, n, [=](double u) { return __builtin_fma(sigma, std::tan(M_PI * (u - 0.5)), median); });
 }
 
-template <class T>
-void geometric(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
+template <class T> void geometric(GeneratorImpl& gen, T* out, std::int64_t n, double p) {
   const double log_failure = std::log1p(-p);
   map_unit_doubles(gen, out, n, [=](double u) { return std::ceil(std::log(u) / log_failure); });
 }

@@ -21,20 +21,26 @@ template <class T> void store_as(void* p, T v) { std::memcpy(p, &v, sizeof v); }
 template <class T> T checked_int(const Scalar& s, DType dtype) {
   if (s.is_integral()) {
     const int64_t v = s.to_int();
-    const bool fits = std::is_unsigned_v<T> ? (v >= -static_cast<int64_t>(sizeof(T) < 8 ? static_cast<int64_t>(static_cast<T>(-1)) : INT64_MAX) && (sizeof(T) == 8 || v <= static_cast<int64_t>(static_cast<T>(-1))))
-                                            : static_cast<int64_t>(static_cast<T>(v)) == v;
+    const bool fits =
+        std::is_unsigned_v<T>
+            ? (v >= -static_cast<int64_t>(sizeof(T) < 8 ? static_cast<int64_t>(static_cast<T>(-1)) : INT64_MAX) &&
+               (sizeof(T) == 8 || v <= static_cast<int64_t>(static_cast<T>(-1))))
+            : static_cast<int64_t>(static_cast<T>(v)) == v;
     FL_CHECK(fits, "value cannot be converted to type ", dtype_name(dtype), " without overflow: ", v);
     return static_cast<T>(v);
   }
   const double d = s.to_double();
-  const double low = std::is_unsigned_v<T> ? -static_cast<double>(static_cast<T>(-1)) : static_cast<double>(std::numeric_limits<T>::lowest());
-  FL_CHECK(d >= low && d <= static_cast<double>(std::numeric_limits<T>::max()), "value cannot be converted to type ", dtype_name(dtype), " without overflow: ", d);
+  const double low = std::is_unsigned_v<T> ? -static_cast<double>(static_cast<T>(-1))
+                                           : static_cast<double>(std::numeric_limits<T>::lowest());
+  FL_CHECK(d >= low && d <= static_cast<double>(std::numeric_limits<T>::max()), "value cannot be converted to type ",
+           dtype_name(dtype), " without overflow: ", d);
   return static_cast<T>(static_cast<int64_t>(d));
 }
 
 float checked_float(const Scalar& s, DType dtype, double limit) {
   const double d = s.to_double();
-  FL_CHECK(std::isinf(d) || std::isnan(d) || std::fabs(d) <= limit, "value cannot be converted to type ", dtype_name(dtype), " without overflow: ", d);
+  FL_CHECK(std::isinf(d) || std::isnan(d) || std::fabs(d) <= limit, "value cannot be converted to type ",
+           dtype_name(dtype), " without overflow: ", d);
   return static_cast<float>(d);
 }
 
@@ -55,11 +61,23 @@ Scalar load_scalar(const void* p, DType dtype) {
     case DType::Float32: return Scalar(static_cast<double>(load_as<float>(p)));
     case DType::Float64: return Scalar(load_as<double>(p));
     case DType::Bool: return Scalar(load_as<uint8_t>(p) != 0);
-    case DType::Complex32: { const Half* h = static_cast<const Half*>(p); return Scalar(static_cast<float>(h[0]), static_cast<float>(h[1])); }
-    case DType::Complex64: { auto c = load_as<Complex<float>>(p); return Scalar(c.re, c.im); }
-    case DType::Complex128: { auto c = load_as<Complex<double>>(p); return Scalar(c.re, c.im); }
-    case DType::Float8_e5m2: case DType::Float8_e4m3fn: case DType::Float8_e5m2fnuz: case DType::Float8_e4m3fnuz: case DType::Float8_e8m0fnu:
-      return Scalar(static_cast<double>(float8_to_float(load_as<uint8_t>(p), dtype)));
+    case DType::Complex32: {
+      const Half* h = static_cast<const Half*>(p);
+      return Scalar(static_cast<float>(h[0]), static_cast<float>(h[1]));
+    }
+    case DType::Complex64: {
+      auto c = load_as<Complex<float>>(p);
+      return Scalar(c.re, c.im);
+    }
+    case DType::Complex128: {
+      auto c = load_as<Complex<double>>(p);
+      return Scalar(c.re, c.im);
+    }
+    case DType::Float8_e5m2:
+    case DType::Float8_e4m3fn:
+    case DType::Float8_e5m2fnuz:
+    case DType::Float8_e4m3fnuz:
+    case DType::Float8_e8m0fnu: return Scalar(static_cast<double>(float8_to_float(load_as<uint8_t>(p), dtype)));
     default: FL_CHECK_NOT_IMPLEMENTED(false, "[item] not implemented for dtype ", dtype_name(dtype));
   }
 }
@@ -73,24 +91,41 @@ void store_scalar(void* p, DType dtype, const Scalar& s) {
     case DType::Int64: return store_as(p, s.is_integral() ? s.to_int() : checked_int<int64_t>(s, dtype));
     case DType::UInt16: return store_as(p, checked_int<uint16_t>(s, dtype));
     case DType::UInt32: return store_as(p, checked_int<uint32_t>(s, dtype));
-    case DType::UInt64: return store_as(p, s.is_integral() ? static_cast<uint64_t>(s.to_int()) : static_cast<uint64_t>(s.to_double()));
+    case DType::UInt64:
+      return store_as(p, s.is_integral() ? static_cast<uint64_t>(s.to_int()) : static_cast<uint64_t>(s.to_double()));
     case DType::Float16: return store_as(p, Half(checked_float(s, dtype, 65504.0)));
     case DType::BFloat16: return store_as(p, BFloat16(checked_float(s, dtype, 3.3895313892515355e38)));
     case DType::Float32: return store_as(p, checked_float(s, dtype, 3.4028234663852886e38));
     case DType::Float64: return store_as(p, s.to_double());
     case DType::Bool: return store_as(p, static_cast<uint8_t>(s.to_bool()));
-    case DType::Complex32: { Half h[2] = {Half(static_cast<float>(s.real())), Half(static_cast<float>(s.imag()))}; std::memcpy(p, h, 4); return; }
-    case DType::Complex64: { float c[2] = {static_cast<float>(s.real()), static_cast<float>(s.imag())}; std::memcpy(p, c, 8); return; }
-    case DType::Complex128: { double c[2] = {s.real(), s.imag()}; std::memcpy(p, c, 16); return; }
-    case DType::Float8_e5m2: case DType::Float8_e4m3fn: case DType::Float8_e5m2fnuz: case DType::Float8_e4m3fnuz: case DType::Float8_e8m0fnu:
-      return store_as(p, float8_from_float(static_cast<float>(s.to_double()), dtype));
+    case DType::Complex32: {
+      Half h[2] = {Half(static_cast<float>(s.real())), Half(static_cast<float>(s.imag()))};
+      std::memcpy(p, h, 4);
+      return;
+    }
+    case DType::Complex64: {
+      float c[2] = {static_cast<float>(s.real()), static_cast<float>(s.imag())};
+      std::memcpy(p, c, 8);
+      return;
+    }
+    case DType::Complex128: {
+      double c[2] = {s.real(), s.imag()};
+      std::memcpy(p, c, 16);
+      return;
+    }
+    case DType::Float8_e5m2:
+    case DType::Float8_e4m3fn:
+    case DType::Float8_e5m2fnuz:
+    case DType::Float8_e4m3fnuz:
+    case DType::Float8_e8m0fnu: return store_as(p, float8_from_float(static_cast<float>(s.to_double()), dtype));
     default: FL_CHECK_NOT_IMPLEMENTED(false, "[fill_] not implemented for dtype ", dtype_name(dtype));
   }
 }
 
 Scalar item(const Tensor& t) {
   FL_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
-  FL_CHECK(t.storage().data, "Tensor.item() cannot be called on ", device_type_name(t.device().type), " tensors: they have no data");
+  FL_CHECK(t.storage().data, "Tensor.item() cannot be called on ", device_type_name(t.device().type),
+           " tensors: they have no data");
   return load_scalar(t.data(), t.dtype());
 }
 

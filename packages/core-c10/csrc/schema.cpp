@@ -4,18 +4,23 @@
 #include <cmath>
 #include <memory>
 
-
-
 namespace flambeau {
 namespace {
 
-struct NamedKind { const char* name; ArgKind kind; };
+struct NamedKind {
+  const char* name;
+  ArgKind kind;
+};
 constexpr NamedKind kKinds[] = {
-    {"Tensor", ArgKind::Tensor}, {"int", ArgKind::Int}, {"SymInt", ArgKind::Int}, {"float", ArgKind::Float},
-    {"bool", ArgKind::Bool}, {"Scalar", ArgKind::Scalar}, {"str", ArgKind::String}, {"ScalarType", ArgKind::DType},
-    {"Layout", ArgKind::Layout}, {"MemoryFormat", ArgKind::MemoryFormat}, {"Device", ArgKind::Device},
-    {"Generator", ArgKind::Generator}, {"Storage", ArgKind::Storage}, {"Stream", ArgKind::Stream}, {"Any", ArgKind::Object},
-    {"Dimname", ArgKind::Dimname}, {"complex", ArgKind::Scalar}, {"number", ArgKind::Scalar},
+    {"Tensor", ArgKind::Tensor},   {"int", ArgKind::Int},
+    {"SymInt", ArgKind::Int},      {"float", ArgKind::Float},
+    {"bool", ArgKind::Bool},       {"Scalar", ArgKind::Scalar},
+    {"str", ArgKind::String},      {"ScalarType", ArgKind::DType},
+    {"Layout", ArgKind::Layout},   {"MemoryFormat", ArgKind::MemoryFormat},
+    {"Device", ArgKind::Device},   {"Generator", ArgKind::Generator},
+    {"Storage", ArgKind::Storage}, {"Stream", ArgKind::Stream},
+    {"Any", ArgKind::Object},      {"Dimname", ArgKind::Dimname},
+    {"complex", ArgKind::Scalar},  {"number", ArgKind::Scalar},
 };
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
@@ -29,13 +34,18 @@ class Parser {
     auto s = std::make_unique<Schema>();
     s->text = std::string(text_);
     s->name = word("an operator name");
-    if (accept("::")) { s->ns = s->name; s->name = word("an operator name"); }
+    if (accept("::")) {
+      s->ns = s->name;
+      s->name = word("an operator name");
+    }
     if (accept(".")) s->overload = word("an overload name");
     expect("(");
     bool kwarg_only = false;
     while (!accept(")")) {
-      if (accept("*")) kwarg_only = true;
-      else s->args.push_back(argument(kwarg_only));
+      if (accept("*"))
+        kwarg_only = true;
+      else
+        s->args.push_back(argument(kwarg_only));
       skip();
       if (!peek(")")) expect(",");
     }
@@ -52,14 +62,21 @@ class Parser {
              pos_ < text_.size() ? concat(", found '", text_[pos_], "'") : std::string(", found the end"));
     __builtin_unreachable();
   }
-  void skip() { while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n')) ++pos_; }
-  bool peek(std::string_view t) { skip(); return text_.substr(pos_, t.size()) == t; }
+  void skip() {
+    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n')) ++pos_;
+  }
+  bool peek(std::string_view t) {
+    skip();
+    return text_.substr(pos_, t.size()) == t;
+  }
   bool accept(std::string_view t) {
     if (!peek(t)) return false;
     pos_ += t.size();
     return true;
   }
-  void expect(std::string_view t) { if (!accept(t)) fail(concat("'", t, "'")); }
+  void expect(std::string_view t) {
+    if (!accept(t)) fail(concat("'", t, "'"));
+  }
   std::string word(std::string_view wanted) {
     skip();
     const size_t start = pos_;
@@ -74,11 +91,22 @@ class Parser {
     const std::string name = word("a type");
     bool found = false;
     for (const auto& k : kKinds)
-      if (name == k.name) { a.kind = k.kind; found = true; }
-    if (!found) { pos_ = at; fail("a type (Tensor, int, float, bool, Scalar, str, ScalarType, Device, Generator...)"); }
+      if (name == k.name) {
+        a.kind = k.kind;
+        found = true;
+      }
+    if (!found) {
+      pos_ = at;
+      fail("a type (Tensor, int, float, bool, Scalar, str, ScalarType, Device, Generator...)");
+    }
     alias(a);
-    if constexpr (requires { a.optional; }) suffixes(a);
-    else if (accept("[")) { a.list = true; expect("]"); if (!a.alias_set) alias(a); }
+    if constexpr (requires { a.optional; })
+      suffixes(a);
+    else if (accept("[")) {
+      a.list = true;
+      expect("]");
+      if (!a.alias_set) alias(a);
+    }
     a.type_text = std::string(text_.substr(start, pos_ - start));
   }
   template <class T> void alias(T& a) {
@@ -86,17 +114,22 @@ class Parser {
     a.aliased = true;
     a.alias_set = word("an alias set")[0];
     while (!peek(")")) {
-      if (accept("!")) a.mutated = true;
-      else if (accept("->") || accept("|") || accept("*")) continue;
-      else word("an alias set");
+      if (accept("!"))
+        a.mutated = true;
+      else if (accept("->") || accept("|") || accept("*"))
+        continue;
+      else
+        word("an alias set");
     }
     expect(")");
   }
   void suffixes(SchemaArg& a) {
     for (;;) {
       if (accept("?")) {
-        if (peek("[")) a.optional_items = true;
-        else a.optional = true;
+        if (peek("["))
+          a.optional_items = true;
+        else
+          a.optional = true;
       } else if (accept("[")) {
         a.list = true;
         if (!peek("]")) a.fixed_length = std::stoi(word("a length"));
@@ -134,12 +167,17 @@ class Parser {
     switch (a.kind) {
       case ArgKind::Bool: a.default_value = Value(boolean()); return;
       case ArgKind::Int: a.default_value = named_int(); return;
-      case ArgKind::Float: a.default_value = accept("inf") ? Value(HUGE_VAL) : accept("-inf") ? Value(-HUGE_VAL) : Value(number()); return;
+      case ArgKind::Float:
+        a.default_value = accept("inf") ? Value(HUGE_VAL) : accept("-inf") ? Value(-HUGE_VAL) : Value(number());
+        return;
       case ArgKind::Scalar: scalar_default(a); return;
       case ArgKind::String: string_default(a); return;
       case ArgKind::DType: a.default_value = dtype_default(); return;
       case ArgKind::MemoryFormat: a.default_value = Value(memory_format(word("a memory format"))); return;
-      case ArgKind::Layout: word("a layout"); a.default_value = Value(Layout::Strided); return;
+      case ArgKind::Layout:
+        word("a layout");
+        a.default_value = Value(Layout::Strided);
+        return;
       default: fail("None, the only default this type can have");
     }
   }
@@ -154,8 +192,14 @@ class Parser {
     return Value(static_cast<int64_t>(number()));
   }
   void scalar_default(SchemaArg& a) {
-    if (peek("True") || peek("False")) { a.default_value = Value(boolean()); return; }
-    if (accept("inf")) { a.default_value = Value(HUGE_VAL); return; }
+    if (peek("True") || peek("False")) {
+      a.default_value = Value(boolean());
+      return;
+    }
+    if (accept("inf")) {
+      a.default_value = Value(HUGE_VAL);
+      return;
+    }
     const size_t start = (skip(), pos_);
     const double v = number();
     const bool integral = text_.substr(start, pos_ - start).find_first_of(".en") == std::string_view::npos;
@@ -183,16 +227,28 @@ class Parser {
   }
   void list_default(SchemaArg& a) {
     const auto add = [&] {
-      if (a.kind == ArgKind::Int) a.default_ints.push_back(static_cast<int64_t>(number()));
-      else if (a.kind == ArgKind::Bool) a.default_bools.push_back(boolean());
-      else a.default_doubles.push_back(number());
+      if (a.kind == ArgKind::Int)
+        a.default_ints.push_back(static_cast<int64_t>(number()));
+      else if (a.kind == ArgKind::Bool)
+        a.default_bools.push_back(boolean());
+      else
+        a.default_doubles.push_back(number());
     };
     if (accept("[")) {
-      while (!accept("]")) { add(); if (!peek("]")) expect(","); }
+      while (!accept("]")) {
+        add();
+        if (!peek("]")) expect(",");
+      }
     } else {
-      for (int i = 0; i < std::max(1, a.fixed_length); ++i) { const size_t at = pos_; add(); if (i + 1 < a.fixed_length) pos_ = at; }
+      for (int i = 0; i < std::max(1, a.fixed_length); ++i) {
+        const size_t at = pos_;
+        add();
+        if (i + 1 < a.fixed_length) pos_ = at;
+      }
     }
-    a.default_value.tag = a.kind == ArgKind::Int ? Tag::IntList : a.kind == ArgKind::Bool ? Tag::BoolList : Tag::DoubleList;
+    a.default_value.tag = a.kind == ArgKind::Int    ? Tag::IntList
+                          : a.kind == ArgKind::Bool ? Tag::BoolList
+                                                    : Tag::DoubleList;
   }
 
   void returns(Schema& s) {
@@ -218,10 +274,22 @@ void bind_defaults(Schema& s) {
     Value& v = a.default_value;
     if (!a.has_default) continue;
     switch (v.tag) {
-      case Tag::IntList: v.ints = a.default_ints.data(); v.size = static_cast<uint32_t>(a.default_ints.size()); break;
-      case Tag::DoubleList: v.doubles = a.default_doubles.data(); v.size = static_cast<uint32_t>(a.default_doubles.size()); break;
-      case Tag::BoolList: v.bools = reinterpret_cast<const bool*>(a.default_bools.data()); v.size = static_cast<uint32_t>(a.default_bools.size()); break;
-      case Tag::String: v.chars = a.default_string.data(); v.size = static_cast<uint32_t>(a.default_string.size()); break;
+      case Tag::IntList:
+        v.ints = a.default_ints.data();
+        v.size = static_cast<uint32_t>(a.default_ints.size());
+        break;
+      case Tag::DoubleList:
+        v.doubles = a.default_doubles.data();
+        v.size = static_cast<uint32_t>(a.default_doubles.size());
+        break;
+      case Tag::BoolList:
+        v.bools = reinterpret_cast<const bool*>(a.default_bools.data());
+        v.size = static_cast<uint32_t>(a.default_bools.size());
+        break;
+      case Tag::String:
+        v.chars = a.default_string.data();
+        v.size = static_cast<uint32_t>(a.default_string.size());
+        break;
       default: break;
     }
   }

@@ -16,8 +16,10 @@ using StorageList = FreeList<StorageImpl, sizeof(StorageImpl)>;
 StorageImpl* raw_storage() { return new (StorageList::take()) StorageImpl; }
 
 void free_data(StorageImpl& s) {
-  if (s.deleter) s.deleter(s.context);
-  else if (s.data && s.data != s.inline_bytes) deallocate(s.data, s.nbytes);
+  if (s.deleter)
+    s.deleter(s.context);
+  else if (s.data && s.data != s.inline_bytes)
+    deallocate(s.data, s.nbytes);
   s.data = nullptr;
 }
 
@@ -66,9 +68,15 @@ void resize_storage(StorageImpl& s, int64_t nbytes) {
   FL_CHECK(nbytes >= 0, "[resize_] size must not be negative, got ", nbytes, " bytes");
   const size_t n = static_cast<size_t>(nbytes);
   if (n == s.nbytes) return;
-  if (s.device.type == DeviceType::Meta) { s.nbytes = n; return; }
+  if (s.device.type == DeviceType::Meta) {
+    s.nbytes = n;
+    return;
+  }
   FL_CHECK(s.resizable, "Trying to resize storage that is not resizable: it is lent by another object");
-  if (s.data == s.inline_bytes && n <= StorageImpl::kInlineBytes) { s.nbytes = n; return; }
+  if (s.data == s.inline_bytes && n <= StorageImpl::kInlineBytes) {
+    s.nbytes = n;
+    return;
+  }
   char* fresh = n <= StorageImpl::kInlineBytes ? s.inline_bytes : static_cast<char*>(allocate(n));
   std::memmove(fresh, s.data, n < s.nbytes ? n : s.nbytes);
   if (s.data && s.data != s.inline_bytes) deallocate(s.data, s.nbytes);

@@ -44,9 +44,7 @@ Storage make_storage(int64_t bytes, Device device) {
                            "'; available: cpu, meta");
 }
 
-void check_rank(size_t n) {
-  FL_CHECK(n <= 255, "a tensor has at most 255 dimensions, got ", n);
-}
+void check_rank(size_t n) { FL_CHECK(n <= 255, "a tensor has at most 255 dimensions, got ", n); }
 
 bool row_major(IntList sizes, IntList strides) {
   int64_t expected = 1;
@@ -90,8 +88,10 @@ int64_t checked_numel(IntList sizes, const char* op) {
   bool empty = false, overflow = false;
   for (int64_t s : sizes) {
     FL_CHECK(s >= 0, "[", op, "] Trying to create tensor with negative dimension ", s, ": ", sizes);
-    if (s == 0) empty = true;
-    else overflow |= __builtin_mul_overflow(n, s, &n);
+    if (s == 0)
+      empty = true;
+    else
+      overflow |= __builtin_mul_overflow(n, s, &n);
   }
   if (empty) return 0;
   FL_CHECK(!overflow, "[", op, "] sizes ", sizes, " overflow a 64-bit element count");
@@ -166,7 +166,8 @@ Tensor empty(IntList sizes, TensorOptions options) {
 }
 
 Tensor empty_strided(IntList sizes, IntList strides, TensorOptions options) {
-  FL_CHECK(sizes.size() == strides.size(), "[empty_strided] sizes ", sizes, " and strides ", strides, " must have the same length");
+  FL_CHECK(sizes.size() == strides.size(), "[empty_strided] sizes ", sizes, " and strides ", strides,
+           " must have the same length");
   for (int64_t s : strides) FL_CHECK(s >= 0, "[empty_strided] strides must not be negative, got ", strides);
   checked_numel(sizes, "empty_strided");
   const int64_t bytes = storage_bytes(sizes, strides, options.dtype, 0, "empty_strided");
@@ -205,12 +206,15 @@ Tensor empty_like(const Tensor& like, DType dtype) {
   const size_t n = like.sizes().size();
   std::vector<size_t> order(n);
   for (size_t i = 0; i < n; ++i) order[i] = n - 1 - i;
-  for (size_t i = 1; i < n; ++i) {  // insertion sort by stride, inner first; stable, dims of stride 0 stay where they are
+  for (size_t i = 1; i < n;
+       ++i) {  // insertion sort by stride, inner first; stable, dims of stride 0 stay where they are
     for (size_t j = i; j > 0; --j) {
       const int64_t a = like.strides()[order[j - 1]], b = like.strides()[order[j]];
       if (a == 0 || b == 0) continue;
-      if (a > b || (a == b && like.sizes()[order[j - 1]] > like.sizes()[order[j]])) std::swap(order[j - 1], order[j]);
-      else break;
+      if (a > b || (a == b && like.sizes()[order[j - 1]] > like.sizes()[order[j]]))
+        std::swap(order[j - 1], order[j]);
+      else
+        break;
     }
   }
   std::vector<int64_t> strides(n);
@@ -237,7 +241,8 @@ Tensor wrapped_number(const Scalar& value) {
 }
 
 Tensor tensor_on_storage(Storage storage, DType dtype, IntList sizes, IntList strides, int64_t offset) {
-  FL_CHECK(sizes.size() == strides.size(), "[set_] sizes ", sizes, " and strides ", strides, " must have the same length");
+  FL_CHECK(sizes.size() == strides.size(), "[set_] sizes ", sizes, " and strides ", strides,
+           " must have the same length");
   FL_CHECK(offset >= 0, "[set_] storage offset must not be negative, got ", offset);
   checked_numel(sizes, "set_");
   for (int64_t s : strides)
@@ -257,7 +262,8 @@ Tensor make_view_dtype(const Tensor& self, DType dtype, IntList sizes, IntList s
   TensorImpl& impl = *t.impl();
   impl.keys = self.keys() & ~key_bit(Key::Python);
   if (!impl.inference) {
-    // A write through another view may give this one a history later, so views of differentiable types always pass autograd.
+    // A write through another view may give this one a history later, so views of differentiable types always pass
+    // autograd.
     if (is_floating(dtype) || is_complex(dtype)) impl.keys |= key_bit(Key::Autograd);
     TensorImpl* base = self.impl()->base ? self.impl()->base : self.impl();
     base->refs.inc();

@@ -66,8 +66,7 @@ std::int64_t now_ns() {
 }
 
 // Spins until ready() or the time is up; says whether it became ready.
-template <class Ready>
-bool spin(Ready ready) {
+template <class Ready> bool spin(Ready ready) {
   std::int64_t deadline = 0;
   for (unsigned i = 1;; ++i) {
     if (ready()) return true;

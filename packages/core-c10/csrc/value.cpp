@@ -3,9 +3,10 @@
 namespace flambeau {
 
 const char* tag_name(Tag t) {
-  static constexpr const char* kNames[] = {"None", "Tensor", "int", "float", "bool", "complex", "int[]", "float[]", "bool[]",
-                                           "Scalar[]", "Tensor[]", "str", "ScalarType", "Layout", "MemoryFormat", "Device",
-                                           "Generator", "object", "Tensor[]"};
+  static constexpr const char* kNames[] = {"None",     "Tensor",    "int",        "float",   "bool",
+                                           "complex",  "int[]",     "float[]",    "bool[]",  "Scalar[]",
+                                           "Tensor[]", "str",       "ScalarType", "Layout",  "MemoryFormat",
+                                           "Device",   "Generator", "object",     "Tensor[]"};
   return kNames[static_cast<int>(t)];
 }
 
@@ -25,9 +26,7 @@ void set_result(Value* r, const Scalar& s) {
     case Scalar::Kind::Bool: *r = Value(s.to_bool()); return;
     case Scalar::Kind::Int: *r = Value(s.to_int()); return;
     case Scalar::Kind::Double: *r = Value(s.real()); return;
-    case Scalar::Kind::Complex:
-      r->complex = new double[2]{s.real(), s.imag()};
-      r->tag = Tag::Complex;
+    case Scalar::Kind::Complex: r->complex = new double[2]{s.real(), s.imag()}; r->tag = Tag::Complex;
   }
 }
 

@@ -20,7 +20,9 @@ void copy_into(const Tensor& dst, const Tensor& src) {
 
 struct Results {
   Value values[16];
-  ~Results() { for (Value& v : values) release_result(v); }
+  ~Results() {
+    for (Value& v : values) release_result(v);
+  }
 };
 
 void return_borrowed(Value* r, const Value& v) { set_result(r, Tensor(v.as_tensor())); }
@@ -29,27 +31,33 @@ void return_borrowed(Value* r, const Value& v) { set_result(r, Tensor(v.as_tenso
 
 void inplace_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results) {
   const Tensor& self = args[0].as_tensor();
-  FL_CHECK(!has_internal_overlap(self), "[", op.name, "] unsupported operation: more than one element of the written-to tensor "
+  FL_CHECK(!has_internal_overlap(self), "[", op.name,
+           "] unsupported operation: more than one element of the written-to tensor "
            "refers to a single memory location. Please clone() the tensor before performing the operation.");
   Results r;
   redispatch(*op.functional, keys, args, r.values);
   const Tensor& value = r.values[0].as_tensor();
-  FL_CHECK(value.sizes() == self.sizes(), "[", op.name, "] output with shape ", self.sizes(), " doesn't match the broadcast shape ", value.sizes());
-  FL_CHECK(can_cast(value.dtype(), self.dtype()), "result type ", dtype_name(value.dtype()), " can't be cast to the desired output type ", dtype_name(self.dtype()));
+  FL_CHECK(value.sizes() == self.sizes(), "[", op.name, "] output with shape ", self.sizes(),
+           " doesn't match the broadcast shape ", value.sizes());
+  FL_CHECK(can_cast(value.dtype(), self.dtype()), "result type ", dtype_name(value.dtype()),
+           " can't be cast to the desired output type ", dtype_name(self.dtype()));
   copy_into(self, value);
   return_borrowed(results, args[0]);
 }
 
 void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype) {
-  FL_CHECK(can_cast(dtype, out.dtype()), "[", op, "] result type ", dtype_name(dtype), " can't be cast to the desired output type ", dtype_name(out.dtype()));
+  FL_CHECK(can_cast(dtype, out.dtype()), "[", op, "] result type ", dtype_name(dtype),
+           " can't be cast to the desired output type ", dtype_name(out.dtype()));
   if (!(out.sizes() == sizes)) {
     if (out.numel() != 0 && python_hooks.warn)
       python_hooks.warn(concat("An output with one or more elements was resized since it had shape ", out.sizes(),
                                ", which does not match the required output shape ", sizes,
-                               ". This behavior is deprecated; reuse an out tensor t by resizing it with t.resize_(0).").c_str());
+                               ". This behavior is deprecated; reuse an out tensor t by resizing it with t.resize_(0).")
+                            .c_str());
     resize_(out, sizes);
   }
-  FL_CHECK(!has_internal_overlap(out), "[", op, "] unsupported operation: more than one element of the written-to tensor refers "
+  FL_CHECK(!has_internal_overlap(out), "[", op,
+           "] unsupported operation: more than one element of the written-to tensor refers "
            "to a single memory location. Please clone() the tensor before performing the operation.");
 }
 
@@ -57,7 +65,9 @@ void out_through_functional(const Operator& op, KeySet keys, const Value* args, 
   const Operator& f = *op.functional;
   for (int i = 0; i < f.num_results; ++i) {
     const Tensor& out = args[f.num_args + i].as_tensor();
-    FL_CHECK(!out.requires_grad() || !grad_enabled(), f.name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+    FL_CHECK(
+        !out.requires_grad() || !grad_enabled(), f.name,
+        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   }
   Results r;
   redispatch(f, keys, args, r.values);
@@ -77,7 +87,8 @@ void run_alias(const Operator& op, KeySet keys, const Value* args, Value* result
   redispatch(get_operator("aten", static_cast<const char*>(op.payload)), keys, args, results);
 }
 
-// --- operators with a shape rule --------------------------------------------------------------------------------------
+// --- operators with a shape rule
+// --------------------------------------------------------------------------------------
 
 namespace {
 
@@ -88,13 +99,15 @@ const ShapedKernel& shaped(const Operator& op) { return *static_cast<const Shape
 Device device_of(const Operator& op, const Value* args) {
   for (int i = 0; i < op.num_args; ++i) {
     if (args[i].tag == Tag::Tensor) return args[i].tensor->device;
-    if (args[i].tag == Tag::TensorList && args[i].size && args[i].tensors[0].defined()) return args[i].tensors[0].device();
+    if (args[i].tag == Tag::TensorList && args[i].size && args[i].tensors[0].defined())
+      return args[i].tensors[0].device();
   }
   return {DeviceType::CPU, -1};
 }
 
 Tensor allocate(const TensorSpec& spec, Device device) {
-  return spec.strides.empty() ? empty(spec.sizes, {spec.dtype, device}) : empty_strided(spec.sizes, spec.strides, {spec.dtype, device});
+  return spec.strides.empty() ? empty(spec.sizes, {spec.dtype, device})
+                              : empty_strided(spec.sizes, spec.strides, {spec.dtype, device});
 }
 
 }  // namespace
@@ -129,12 +142,15 @@ void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* r
   bool direct = true;  // the kernel may write straight into `out`: same dtype, row-major, disjoint from every argument
   for (int i = 0; i < f.num_results; ++i) {
     outs[i] = args[f.num_args + i].as_tensor();
-    direct = direct && outs[i].dtype() == specs[i].dtype && outs[i].is_contiguous() && outs[i].sizes() == IntList(specs[i].sizes) && specs[i].strides.empty();
+    direct = direct && outs[i].dtype() == specs[i].dtype && outs[i].is_contiguous() &&
+             outs[i].sizes() == IntList(specs[i].sizes) && specs[i].strides.empty();
     for (int j = 0; j < f.num_args && direct; ++j) {
-      if (args[j].tag == Tag::Tensor) direct = memory_overlap(outs[i], args[j].as_tensor()) == Overlap::None;
+      if (args[j].tag == Tag::Tensor)
+        direct = memory_overlap(outs[i], args[j].as_tensor()) == Overlap::None;
       else if (args[j].tag == Tag::TensorList)
         for (uint32_t k = 0; k < args[j].size; ++k)
-          direct = direct && (!args[j].tensors[k].defined() || memory_overlap(outs[i], args[j].tensors[k]) == Overlap::None);
+          direct =
+              direct && (!args[j].tensors[k].defined() || memory_overlap(outs[i], args[j].tensors[k]) == Overlap::None);
     }
   }
   if (!direct || f.num_results > 1) return out_through_functional(op, keys, args, results);

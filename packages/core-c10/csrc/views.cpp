@@ -72,8 +72,10 @@ Tensor as_strided(const Tensor& self, IntList size, IntList stride, std::optiona
 Tensor view(const Tensor& self, IntList size) {
   const std::vector<int64_t> shape = infer_size(size, self.numel());
   auto strides = view_strides(self.sizes(), self.strides(), shape);
-  FL_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-           "contiguous subspaces). Use .reshape(...) instead. Got size ", self.sizes(), ", stride ", self.strides(), ", view ", size);
+  FL_CHECK(strides,
+           "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+           "contiguous subspaces). Use .reshape(...) instead. Got size ",
+           self.sizes(), ", stride ", self.strides(), ", view ", size);
   return make_view(self, shape, *strides, self.storage_offset());
 }
 
@@ -83,9 +85,10 @@ Tensor view_dtype(const Tensor& self, DType dtype) {
   std::vector<int64_t> sizes = self.sizes().vec(), strides = self.strides().vec();
   int64_t offset = self.storage_offset();
   if (from == to) return make_view_dtype(self, dtype, sizes, strides, offset);
-  FL_CHECK(self.dim() > 0, "self.dim() cannot be 0 to view ", dtype_name(self.dtype()), " as ", dtype_name(dtype), " (different element sizes)");
-  FL_CHECK(strides.back() == 1 || sizes.back() == 1, "self.stride(-1) must be 1 to view ", dtype_name(self.dtype()), " as ", dtype_name(dtype),
-           " (different element sizes), but got ", strides.back());
+  FL_CHECK(self.dim() > 0, "self.dim() cannot be 0 to view ", dtype_name(self.dtype()), " as ", dtype_name(dtype),
+           " (different element sizes)");
+  FL_CHECK(strides.back() == 1 || sizes.back() == 1, "self.stride(-1) must be 1 to view ", dtype_name(self.dtype()),
+           " as ", dtype_name(dtype), " (different element sizes), but got ", strides.back());
   if (from > to) {
     const int64_t ratio = from / to;
     for (auto& s : strides) s *= ratio;
@@ -94,13 +97,13 @@ Tensor view_dtype(const Tensor& self, DType dtype) {
     return make_view_dtype(self, dtype, sizes, strides, offset * ratio);
   }
   const int64_t ratio = to / from;
-  FL_CHECK(sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio, " to view ", dtype_name(self.dtype()), " as ", dtype_name(dtype),
-           " (different element sizes), but got ", sizes.back());
-  FL_CHECK(offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio, " to view ", dtype_name(self.dtype()), " as ", dtype_name(dtype),
-           " (different element sizes), but got ", offset);
+  FL_CHECK(sizes.back() % ratio == 0, "self.size(-1) must be divisible by ", ratio, " to view ",
+           dtype_name(self.dtype()), " as ", dtype_name(dtype), " (different element sizes), but got ", sizes.back());
+  FL_CHECK(offset % ratio == 0, "self.storage_offset() must be divisible by ", ratio, " to view ",
+           dtype_name(self.dtype()), " as ", dtype_name(dtype), " (different element sizes), but got ", offset);
   for (size_t i = 0; i + 1 < strides.size(); ++i) {
-    FL_CHECK(strides[i] % ratio == 0 || sizes[i] == 1, "self.stride(", i, ") must be divisible by ", ratio, " to view ", dtype_name(self.dtype()), " as ",
-             dtype_name(dtype), " (different element sizes), but got ", strides[i]);
+    FL_CHECK(strides[i] % ratio == 0 || sizes[i] == 1, "self.stride(", i, ") must be divisible by ", ratio, " to view ",
+             dtype_name(self.dtype()), " as ", dtype_name(dtype), " (different element sizes), but got ", strides[i]);
     strides[i] /= ratio;
   }
   strides.back() = 1;
@@ -113,8 +116,10 @@ Tensor detach(const Tensor& self) { return alias_without_history(self); }
 
 Tensor permute(const Tensor& self, IntList dims) {
   const int64_t n = self.dim();
-  FL_CHECK(static_cast<int64_t>(dims.size()) == n, "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-           "ordering of dimensions i.e. input.dim() = ", n, " is not equal to len(dims) = ", dims.size());
+  FL_CHECK(static_cast<int64_t>(dims.size()) == n,
+           "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+           "ordering of dimensions i.e. input.dim() = ",
+           n, " is not equal to len(dims) = ", dims.size());
   std::vector<int64_t> sizes(n), strides(n);
   std::vector<bool> seen(n);
   for (int64_t i = 0; i < n; ++i) {
@@ -141,7 +146,8 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 
 Tensor expand(const Tensor& self, IntList size, bool) {
   const int64_t n = static_cast<int64_t>(size.size()), old = self.dim();
-  FL_CHECK(n >= old, "expand(", dtype_name(self.dtype()), "{", self.sizes(), "}, size=", size, "): the number of sizes provided (", n,
+  FL_CHECK(n >= old, "expand(", dtype_name(self.dtype()), "{", self.sizes(), "}, size=", size,
+           "): the number of sizes provided (", n,
            ") must be greater or equal to the number of dimensions in the tensor (", old, ")");
   std::vector<int64_t> sizes(n), strides(n);
   for (int64_t i = n - 1; i >= 0; --i) {
@@ -149,18 +155,23 @@ Tensor expand(const Tensor& self, IntList size, bool) {
     const int64_t have = d >= 0 ? self.sizes()[d] : 1;
     int64_t want = size[i];
     if (want == -1) {
-      FL_CHECK(d >= 0, "expand(", dtype_name(self.dtype()), "{", self.sizes(), "}, size=", size, "): the expanded size of the tensor (-1) isn't allowed in a "
-               "leading, non-existing dimension ", i);
+      FL_CHECK(d >= 0, "expand(", dtype_name(self.dtype()), "{", self.sizes(), "}, size=", size,
+               "): the expanded size of the tensor (-1) isn't allowed in a "
+               "leading, non-existing dimension ",
+               i);
       want = have;
     }
     FL_CHECK(want >= 0, "expand(): sizes must not be negative, got ", size);
-    FL_CHECK(have == want || have == 1, "The expanded size of the tensor (", want, ") must match the existing size (", have, ") at non-singleton dimension ", i,
-             ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
+    FL_CHECK(have == want || have == 1, "The expanded size of the tensor (", want, ") must match the existing size (",
+             have, ") at non-singleton dimension ", i, ".  Target sizes: ", size, ".  Tensor sizes: ", self.sizes());
     sizes[i] = want;
     // a dim that is not expanded keeps its stride; a new dim of size 1 gets the row-major one
-    if (have == want && d >= 0) strides[i] = self.strides()[d];
-    else if (have == want && want == 1) strides[i] = i + 1 < n ? sizes[i + 1] * strides[i + 1] : 1;
-    else strides[i] = 0;
+    if (have == want && d >= 0)
+      strides[i] = self.strides()[d];
+    else if (have == want && want == 1)
+      strides[i] = i + 1 < n ? sizes[i + 1] * strides[i + 1] : 1;
+    else
+      strides[i] = 0;
   }
   return make_view(self, sizes, strides, self.storage_offset());
 }
@@ -169,7 +180,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   FL_CHECK_INDEX(self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, self.dim());
   const int64_t n = self.sizes()[dim];
-  FL_CHECK_INDEX(index >= -n && index < n, "select(): index ", index, " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
+  FL_CHECK_INDEX(index >= -n && index < n, "select(): index ", index, " out of range for tensor of size ", self.sizes(),
+                 " at dimension ", dim);
   if (index < 0) index += n;
   std::vector<int64_t> sizes = self.sizes().vec(), strides = self.strides().vec();
   const int64_t offset = self.storage_offset() + index * strides[dim];
@@ -178,19 +190,25 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   return make_view(self, sizes, strides, offset);
 }
 
-Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start_, std::optional<int64_t> end_, int64_t step) {
+Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start_, std::optional<int64_t> end_,
+             int64_t step) {
   FL_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   dim = wrap_dim(dim, self.dim());
   FL_CHECK_VALUE(step > 0, "slice step must be positive, got ", step);
   const int64_t n = self.sizes()[dim];
-  const auto clamp = [n](int64_t v, int64_t low) { if (v < 0) v += n; return std::clamp<int64_t>(v, low, std::max(n, low)); };
+  const auto clamp = [n](int64_t v, int64_t low) {
+    if (v < 0) v += n;
+    return std::clamp<int64_t>(v, low, std::max(n, low));
+  };
   const int64_t start = clamp(start_.value_or(0), 0);
   const int64_t end = std::max(start, clamp(end_.value_or(INT64_MAX), 0));
   std::vector<int64_t> sizes = self.sizes().vec(), strides = self.strides().vec();
   const int64_t offset = self.storage_offset() + start * strides[dim];
   sizes[dim] = (end - start) / step + ((end - start) % step != 0);
-  FL_CHECK(sizes[dim] <= 1 || !__builtin_mul_overflow(strides[dim], step, &strides[dim]), "slice step ", step, " overflows");
-  if (sizes[dim] <= 1) __builtin_mul_overflow(strides[dim], step, &strides[dim]), strides[dim] = std::max<int64_t>(strides[dim], 0);
+  FL_CHECK(sizes[dim] <= 1 || !__builtin_mul_overflow(strides[dim], step, &strides[dim]), "slice step ", step,
+           " overflows");
+  if (sizes[dim] <= 1)
+    __builtin_mul_overflow(strides[dim], step, &strides[dim]), strides[dim] = std::max<int64_t>(strides[dim], 0);
   return make_view(self, sizes, strides, offset);
 }
 
@@ -236,7 +254,8 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1_, int64_t dim2_
   FL_CHECK(dim1 != dim2, "diagonal dimensions cannot be identical ", dim1_, ", ", dim2_);
   const int64_t a = self.sizes()[dim1], b = self.sizes()[dim2];
   FL_CHECK(offset > INT64_MIN / 2 && offset < INT64_MAX / 2, "[diagonal] offset ", offset, " is out of range");
-  const int64_t length = offset >= 0 ? std::max<int64_t>(std::min(a, b - offset), 0) : std::max<int64_t>(std::min(a + offset, b), 0);
+  const int64_t length =
+      offset >= 0 ? std::max<int64_t>(std::min(a, b - offset), 0) : std::max<int64_t>(std::min(a + offset, b), 0);
   int64_t start = self.storage_offset();
   if (length > 0) start += offset >= 0 ? offset * self.strides()[dim2] : -offset * self.strides()[dim1];
   std::vector<int64_t> sizes, strides;
@@ -277,7 +296,8 @@ Tensor view_as_real(const Tensor& self) {
 
 Tensor view_as_complex(const Tensor& self) {
   FL_CHECK(self.dtype() == DType::Float16 || self.dtype() == DType::Float32 || self.dtype() == DType::Float64,
-           "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ", dtype_name(self.dtype()));
+           "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: ",
+           dtype_name(self.dtype()));
   FL_CHECK(self.dim() > 0, "Input tensor must have one or more dimensions");
   FL_CHECK(self.sizes().back() == 2, "Tensor must have a last dimension of size 2, got ", self.sizes());
   FL_CHECK(self.strides().back() == 1, "Tensor must have a last dimension with stride 1");
@@ -309,7 +329,8 @@ std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim) {
   FL_CHECK(split_size > 0 || n == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ", n);
   std::vector<Tensor> out;
   if (n == 0) return {alias(self)};
-  for (int64_t i = 0; i < n; i += std::min(split_size, n - i)) out.push_back(slice(self, dim, i, i + std::min(split_size, n - i), 1));
+  for (int64_t i = 0; i < n; i += std::min(split_size, n - i))
+    out.push_back(slice(self, dim, i, i + std::min(split_size, n - i), 1));
   return out;
 }
 
@@ -318,11 +339,12 @@ std::vector<Tensor> split_with_sizes(const Tensor& self, IntList split_sizes, in
   dim = wrap_dim(dim, self.dim());
   int64_t total = 0;
   for (int64_t s : split_sizes) {
-    FL_CHECK(s >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_sizes);
+    FL_CHECK(s >= 0,
+             "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", split_sizes);
     FL_CHECK(!__builtin_add_overflow(total, s, &total), "split_sizes overflow");
   }
-  FL_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ", self.sizes()[dim], " (input tensor's size at dimension ", dim,
-           "), but got split_sizes=", split_sizes);
+  FL_CHECK(total == self.sizes()[dim], "split_with_sizes expects split_sizes to sum exactly to ", self.sizes()[dim],
+           " (input tensor's size at dimension ", dim, "), but got split_sizes=", split_sizes);
   std::vector<Tensor> out;
   int64_t at = 0;
   for (int64_t s : split_sizes) {

@@ -7,7 +7,11 @@ import pytest
 from opgen import stubs
 from opgen.records import RecordError, read_record
 
-ADD = {"func": "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "pointwise": "add", "doc": "self + alpha * other."}
+ADD = {
+    "func": "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    "pointwise": "add",
+    "doc": "self + alpha * other.",
+}
 
 
 def record(**row: object) -> object:
@@ -16,7 +20,10 @@ def record(**row: object) -> object:
 
 def test_signature_of_add() -> None:
     text = stubs.signature(record(**ADD))
-    assert text == "(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = ..., out: Tensor | None = ...) -> Tensor"
+    assert (
+        text
+        == "(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = ..., out: Tensor | None = ...) -> Tensor"
+    )
 
 
 def test_stub_parses_and_page_names_the_record(tmp_path: Path) -> None:

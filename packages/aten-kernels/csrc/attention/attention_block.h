@@ -21,8 +21,7 @@ AttentionShape check_attention(const char* op, const Tensor& q, const Tensor& k,
 Tensor additive_mask(const char* op, const Tensor& mask, const AttentionShape& s, DType dtype);
 
 /// A (B, H, rows, width) operand whose rows are contiguous.
-template <class T>
-struct Heads {
+template <class T> struct Heads {
   Tensor t;
   int64_t b, h, row;
 
@@ -51,8 +50,7 @@ inline void product(bool ta, bool tb, int64_t M, int64_t N, int64_t K, double al
 
 /// scores[rows, columns] of queries from `row` on against keys from `column` on: scaled products, mask added, later
 /// keys hidden if causal.
-template <class T>
-struct Scores {
+template <class T> struct Scores {
   const AttentionShape& s;
   const Heads<T>&q, &k;
   const Tensor& mask;

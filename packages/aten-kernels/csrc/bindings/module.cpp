@@ -12,14 +12,23 @@ namespace {
 
 // Pointwise operators can write in place and into out= directly.
 void install_variants(Operator& op) {
-  if (op.ns == "aten" && op.has_kernel(Key::CPU) && op.kernel_at(static_cast<int>(Key::CPU)) == &run_pointwise) install_pointwise_variants(op);
+  if (op.ns == "aten" && op.has_kernel(Key::CPU) && op.kernel_at(static_cast<int>(Key::CPU)) == &run_pointwise)
+    install_pointwise_variants(op);
 }
 
 }  // namespace
 }  // namespace flambeau
 
 PyMODINIT_FUNC PyInit__C() {
-  static PyModuleDef def = {PyModuleDef_HEAD_INIT, "flambeau.aten._C", "Operators and CPU kernels.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+  static PyModuleDef def = {PyModuleDef_HEAD_INIT,
+                            "flambeau.aten._C",
+                            "Operators and CPU kernels.",
+                            -1,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr};
   PyObject* module = PyModule_Create(&def);
   if (!module) return nullptr;
   const int status = flambeau::python::guarded_int([] {

@@ -19,8 +19,7 @@ bool is_empty(const ConvShape& s) {
   return s.N <= 0 || s.Cin <= 0 || s.Cout <= 0 || s.out[0] <= 0 || s.out[1] <= 0 || s.out[2] <= 0;
 }
 
-template <class T>
-void run(const Correlation<T>& c) {
+template <class T> void run(const Correlation<T>& c) {
   if (c.num_pixels() == 0 || c.N == 0) return;
   if (is_pointwise(c) && c.groups == 1) return run_pointwise(c);
   if (is_depthwise_last(c)) return run_depthwise_last(c);
@@ -32,8 +31,7 @@ void run(const Correlation<T>& c) {
   run_dense(c);
 }
 
-template <class T>
-void fill_constant(const Correlation<T>& c) {
+template <class T> void fill_constant(const Correlation<T>& c) {
   for (int64_t n = 0; n < c.N; n++) {
     for (int64_t o = 0; o < c.O; o++) {
       T value = c.bias != nullptr ? c.bias[o] : T(0);

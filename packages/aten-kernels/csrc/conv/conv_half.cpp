@@ -30,8 +30,7 @@ struct Compact {
   Strides strides() const { return {to[0], to[1], {to[2], to[3], to[4]}}; }
 
   // f(16-bit offset, f32 offset, length) for runs of neighbours in both; length 1 where the 16-bit tensor has none.
-  template <class F>
-  void each_run(F&& f) const {
+  template <class F> void each_run(F&& f) const {
     if (count == 0) return;
     int64_t run = 1;
     int outer = 5;

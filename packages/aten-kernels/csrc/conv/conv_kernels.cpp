@@ -26,38 +26,27 @@ namespace {
 template <class T>
 const ConvKernels<T>& pick(const ConvKernels<T>& two, const ConvKernels<T>& three, const ConvKernels<T>& four) {
   switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4:
-      return four;
-    case cpu::CpuCapability::kV3:
-      return three;
-    default:
-      return two;
+    case cpu::CpuCapability::kV4: return four;
+    case cpu::CpuCapability::kV3: return three;
+    default: return two;
   }
 }
 
 }  // namespace
 
-template <>
-const ConvKernels<float>& conv_kernels<float>() {
+template <> const ConvKernels<float>& conv_kernels<float>() {
   static const ConvKernels<float>& chosen =
       pick(gemm::v2::conv_kernels_f32, gemm::v3::conv_kernels_f32, gemm::v4::conv_kernels_f32);
   return chosen;
 }
-template <>
-const ConvKernels<double>& conv_kernels<double>() {
+template <> const ConvKernels<double>& conv_kernels<double>() {
   static const ConvKernels<double>& chosen =
       pick(gemm::v2::conv_kernels_f64, gemm::v3::conv_kernels_f64, gemm::v4::conv_kernels_f64);
   return chosen;
 }
 #else
-template <>
-const ConvKernels<float>& conv_kernels<float>() {
-  return gemm::v2::conv_kernels_f32;
-}
-template <>
-const ConvKernels<double>& conv_kernels<double>() {
-  return gemm::v2::conv_kernels_f64;
-}
+template <> const ConvKernels<float>& conv_kernels<float>() { return gemm::v2::conv_kernels_f32; }
+template <> const ConvKernels<double>& conv_kernels<double>() { return gemm::v2::conv_kernels_f64; }
 #endif
 
 }  // namespace conv

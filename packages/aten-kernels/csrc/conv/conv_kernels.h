@@ -9,8 +9,7 @@ namespace flambeau::conv {
 
 // C[i, j] = finish(sum over k of rows[i][k_offsets[k]] * b[k * nr + j]): a product whose left operand is wherever it
 // is.
-template <class T>
-struct GatherTile {
+template <class T> struct GatherTile {
   int64_t k;
   const T* const* rows;
   int64_t pair_step;  // if not 0, rows 2i and 2i + 1 are this far apart for every i
@@ -22,16 +21,14 @@ struct GatherTile {
 };
 
 // One channel: out[j] = sum over taps of weights[t] * x[offsets[t] + j].
-template <class T>
-struct TapRow {
+template <class T> struct TapRow {
   int64_t taps;
   const T* weights;
   const int64_t* offsets;
 };
 
 // Rows of `pitch` elements: element i is in[row * in_ld + (i - begin) * step] for i in [begin, end), 0 elsewhere.
-template <class T>
-struct PadRows {
+template <class T> struct PadRows {
   int64_t rows, pitch, begin, end, step;
   const T* in;
   int64_t in_ld;
@@ -41,8 +38,7 @@ struct PadRows {
 
 // Row k of a panel nr wide: runs of pixels, run r of length[r] elements, `step` apart from x + from[r] + k_offsets[k]
 // on. The panel has to have room for one vector more.
-template <class T>
-struct PanelRuns {
+template <class T> struct PanelRuns {
   int64_t k;
   const int64_t* k_offsets;
   int64_t num_runs;
@@ -53,8 +49,7 @@ struct PanelRuns {
   T* panel;
 };
 
-template <class T>
-struct ConvKernels {
+template <class T> struct ConvKernels {
   int lanes, mr, nr;
   void (*gather_tile)(const GatherTile<T>&, int m, int n);
   // out[j, i] = in[i, j]
@@ -82,7 +77,6 @@ struct ConvKernels {
                    const T* g, int64_t g_step, T* sums);
 };
 
-template <class T>
-const ConvKernels<T>& conv_kernels();
+template <class T> const ConvKernels<T>& conv_kernels();
 
 }  // namespace flambeau::conv

@@ -31,8 +31,7 @@ void transpose_copy(int64_t rows, int64_t columns, const T* in, int64_t ld_in, T
   }
 }
 
-template <class T>
-constexpr conv::ConvKernels<T> conv_table() {
+template <class T> constexpr conv::ConvKernels<T> conv_table() {
   return {kLanes<T>,
           kTileRows,
           2 * kLanes<T>,

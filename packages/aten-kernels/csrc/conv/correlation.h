@@ -17,8 +17,7 @@ struct Tap {
   int64_t weight;  // element offset in the weights
 };
 
-template <class T>
-struct Correlation {
+template <class T> struct Correlation {
   int64_t N, C, O, groups;
   const T* x;
   Strides xs;
@@ -39,15 +38,13 @@ struct Correlation {
 
 // Images that can be read at every position a correlation asks for: the input itself, or a copy with zeros around it.
 // Position (p0, p1, p2) * step + tap of channel c in image n is data[n * s.n + c * s.c + sum(position * s.d) ].
-template <class T>
-struct PaddedImages {
+template <class T> struct PaddedImages {
   std::unique_ptr<gemm::Scratch<T>> copy;
   const T* data;
   Strides s;
 };
 
-template <class T>
-struct Extent {  // of positions touched, per dimension
+template <class T> struct Extent {  // of positions touched, per dimension
   int64_t low[3], size[3];
   bool inside;
   explicit Extent(const Correlation<T>& c);
@@ -62,18 +59,13 @@ struct KOrder {
   std::vector<int64_t> x, w;
 };
 // Follows the order the weights have in memory.
-template <class T>
-KOrder k_order(const Correlation<T>& c, const Strides& xs, int64_t channels);
+template <class T> KOrder k_order(const Correlation<T>& c, const Strides& xs, int64_t channels);
 
-template <class T>
-void run_dense(const Correlation<T>& c);
-template <class T>
-bool has_few_outputs(const Correlation<T>& c);  // per group
-template <class T>
-void run_planes(const Correlation<T>& c);
+template <class T> void run_dense(const Correlation<T>& c);
+template <class T> bool has_few_outputs(const Correlation<T>& c);  // per group
+template <class T> void run_planes(const Correlation<T>& c);
 
 // Input offset of each output pixel of one image.
-template <class T>
-std::vector<int64_t> pixel_offsets(const Correlation<T>& c, const Strides& xs);
+template <class T> std::vector<int64_t> pixel_offsets(const Correlation<T>& c, const Strides& xs);
 
 }  // namespace flambeau::conv

@@ -17,8 +17,7 @@ constexpr int64_t kDepth = 512;           // per block of channels * taps
 constexpr int64_t kOutputs = 256;         // output channels per task
 constexpr int64_t kImageBytes = 8 << 20;  // padded copies are made for so many bytes of images at a time
 
-template <class T>
-void pack_weights(const Correlation<T>& c, const KOrder& k, int64_t block, Scratch<T>& panels) {
+template <class T> void pack_weights(const Correlation<T>& c, const KOrder& k, int64_t block, Scratch<T>& panels) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const int64_t per_group = c.O / c.groups, columns = (per_group + kernels.nr - 1) / kernels.nr;
   const int64_t depth = static_cast<int64_t>(k.w.size());
@@ -54,15 +53,13 @@ void pack_weights(const Correlation<T>& c, const KOrder& k, int64_t block, Scrat
 }
 
 // Whether pixel p of the run of all images lies at y + p * ys.d[2], with the output channels side by side.
-template <class T>
-bool writes_rows(const Correlation<T>& c) {
+template <class T> bool writes_rows(const Correlation<T>& c) {
   const int64_t s = c.ys.d[2];
   return c.ys.c == 1 && (c.out[1] == 1 || c.ys.d[1] == c.out[2] * s) &&
          (c.out[0] == 1 || c.ys.d[0] == c.out[1] * c.out[2] * s) && (c.N == 1 || c.ys.n == c.num_pixels() * s);
 }
 
-template <class T>
-bool writes_planes(const Correlation<T>& c) {
+template <class T> bool writes_planes(const Correlation<T>& c) {
   return c.ys.d[2] == 1 && (c.out[1] == 1 || c.ys.d[1] == c.out[2]) &&
          (c.out[0] == 1 || c.ys.d[0] == c.out[1] * c.out[2]);
 }
@@ -91,8 +88,7 @@ void scatter(const Correlation<T>& c, int64_t first, int64_t count, int64_t outp
   }
 }
 
-template <class T>
-struct DensePlan {
+template <class T> struct DensePlan {
   const Correlation<T>& c;
   const ConvKernels<T>& kernels;
   const KOrder& k;
@@ -146,8 +142,7 @@ struct DensePlan {
 
 }  // namespace
 
-template <class T>
-void run_dense(const Correlation<T>& c) {
+template <class T> void run_dense(const Correlation<T>& c) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const Extent<T> extent(c);
   const int64_t image_bytes =

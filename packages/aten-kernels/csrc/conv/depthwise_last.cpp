@@ -16,26 +16,20 @@ constexpr int64_t kChannelsPerTask = 64;  // of a weight gradient
 constexpr int64_t kEnoughTasks = 16;
 
 // Input offset and weight offset of each tap.
-template <class T>
-KOrder tap_order(const Correlation<T>& c, const Strides& s) {
-  return k_order(c, s, 1);
-}
+template <class T> KOrder tap_order(const Correlation<T>& c, const Strides& s) { return k_order(c, s, 1); }
 
-template <class T>
-int64_t images_at_once(const Correlation<T>& c, const Extent<T>& e) {
+template <class T> int64_t images_at_once(const Correlation<T>& c, const Extent<T>& e) {
   const int64_t bytes = std::max<int64_t>(1, c.C * e.size[0] * e.size[1] * e.size[2]) * int64_t(sizeof(T));
   return e.inside ? c.N : std::clamp<int64_t>(kImageBytes / bytes, 1, c.N);
 }
 
 }  // namespace
 
-template <class T>
-bool is_depthwise_last(const Correlation<T>& c) {
+template <class T> bool is_depthwise_last(const Correlation<T>& c) {
   return c.C == c.groups && c.O == c.groups && c.C >= conv_kernels<T>().lanes / 2 && c.xs.c == 1 && c.ys.c == 1;
 }
 
-template <class T>
-void run_depthwise_last(const Correlation<T>& c) {
+template <class T> void run_depthwise_last(const Correlation<T>& c) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const Extent<T> extent(c);
   const int64_t taps = c.num_taps(), at_once = images_at_once(c, extent), rows = c.out[0] * c.out[1];
@@ -66,8 +60,7 @@ void run_depthwise_last(const Correlation<T>& c) {
   }
 }
 
-template <class T>
-void run_depthwise_last_weight_grad(const Correlation<T>& c, T* gw) {
+template <class T> void run_depthwise_last_weight_grad(const Correlation<T>& c, T* gw) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const Extent<T> extent(c);
   const int64_t taps = c.num_taps(), at_once = images_at_once(c, extent), rows = c.out[0] * c.out[1];

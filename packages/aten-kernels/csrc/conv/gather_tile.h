@@ -8,8 +8,7 @@
 namespace flambeau::gemm::FL_ISA {
 
 // One pointer per row, kept in memory: there are more than registers, and the compiler would spill them to xmm.
-template <class T>
-struct EachRow {
+template <class T> struct EachRow {
   const T* const* rows;
   int64_t at;
   explicit FL_INLINE EachRow(const conv::GatherTile<T>& g) : rows(g.rows), at(0) {}
@@ -21,8 +20,7 @@ struct EachRow {
 };
 
 // One pointer per pair of rows that are `pair_step` apart: half the addresses, and they stay in registers.
-template <class T, int R>
-struct PairedRows {
+template <class T, int R> struct PairedRows {
   const T* base[(R + 1) / 2];
   int64_t step, first, second;
   explicit FL_INLINE PairedRows(const conv::GatherTile<T>& g) : step(g.pair_step), first(0), second(0) {
@@ -36,8 +34,7 @@ struct PairedRows {
   FL_INLINE T operator[](int i) const { return base[i / 2][i % 2 == 0 ? first : second]; }
 };
 
-template <class T, int R, int V, class Rows>
-void gather_tile_of(const conv::GatherTile<T>& g, int n) {
+template <class T, int R, int V, class Rows> void gather_tile_of(const conv::GatherTile<T>& g, int n) {
   constexpr int W = kLanes<T>;
   Vec<T> sum[R][V] = {};
   Rows row(g);
@@ -71,8 +68,7 @@ FL_INLINE void gather_tile_rows(const conv::GatherTile<T>& g, int m, int n, std:
   (n <= kLanes<T> ? narrow : g.pair_step != 0 ? pairs : wide)[m - 1](g, n);
 }
 
-template <class T>
-void gather_tile(const conv::GatherTile<T>& g, int m, int n) {
+template <class T> void gather_tile(const conv::GatherTile<T>& g, int m, int n) {
   gather_tile_rows(g, m, n, std::make_integer_sequence<int, kTileRows>{});
 }
 

@@ -6,14 +6,12 @@
 
 namespace flambeau::gemm::FL_ISA {
 
-template <class T>
-FL_INLINE int lane(int64_t x) {
+template <class T> FL_INLINE int lane(int64_t x) {
   return static_cast<int>(x < 0 ? 0 : smaller<int64_t>(x, kLanes<T>));
 }
 
 // Elements j .. j + lanes of the row that starts, without its zeros, at `in`.
-template <class T>
-FL_INLINE Vec<T> padded_vector(const conv::PadRows<T>& p, const T* in, int64_t j) {
+template <class T> FL_INLINE Vec<T> padded_vector(const conv::PadRows<T>& p, const T* in, int64_t j) {
   constexpr int W = kLanes<T>;
   const int low = lane<T>(p.begin - j), high = lane<T>(p.end - j);
   if (low >= high) return Vec<T>{};
@@ -31,8 +29,7 @@ FL_INLINE Vec<T> padded_vector(const conv::PadRows<T>& p, const T* in, int64_t j
 }
 
 // Whole vectors, whose surplus the next row overwrites: a load that follows a masked store waits for it.
-template <class T>
-void pad_rows(const conv::PadRows<T>& p) {
+template <class T> void pad_rows(const conv::PadRows<T>& p) {
   constexpr int W = kLanes<T>;
   const T* in = p.in;
   T* out = p.out;
@@ -48,8 +45,7 @@ void pad_rows(const conv::PadRows<T>& p) {
 }
 
 // n <= lanes elements, `step` apart.
-template <class T>
-FL_INLINE Vec<T> load_apart(const T* p, int64_t step, int n) {
+template <class T> FL_INLINE Vec<T> load_apart(const T* p, int64_t step, int n) {
   constexpr int W = kLanes<T>;
   if (step == 1) return load(p, Head<T>(n));
   if (step == 2) {
@@ -61,8 +57,7 @@ FL_INLINE Vec<T> load_apart(const T* p, int64_t step, int n) {
   return load(part);
 }
 
-template <class T>
-void fill_panel(const conv::PanelRuns<T>& p) {
+template <class T> void fill_panel(const conv::PanelRuns<T>& p) {
   constexpr int W = kLanes<T>;
   for (int64_t k = 0; k < p.k; k++) {
     T* out = p.panel + k * 2 * W;

@@ -6,8 +6,7 @@
 
 namespace flambeau::conv {
 
-template <class T>
-Extent<T>::Extent(const Correlation<T>& c) {
+template <class T> Extent<T>::Extent(const Correlation<T>& c) {
   inside = true;
   for (int d = 0; d < 3; d++) {
     const auto [least, most] =
@@ -89,8 +88,7 @@ PaddedImages<T> pad_images(const Correlation<T>& c, const Extent<T>& e, int64_t 
   return p;
 }
 
-template <class T>
-KOrder k_order(const Correlation<T>& c, const Strides& xs, int64_t channels) {
+template <class T> KOrder k_order(const Correlation<T>& c, const Strides& xs, int64_t channels) {
   std::vector<int64_t> tap_x, tap_w;
   const Extent<T> e(c);
   for (const Tap& a : c.taps[0]) {
@@ -118,8 +116,7 @@ KOrder k_order(const Correlation<T>& c, const Strides& xs, int64_t channels) {
   return order;
 }
 
-template <class T>
-std::vector<int64_t> pixel_offsets(const Correlation<T>& c, const Strides& xs) {
+template <class T> std::vector<int64_t> pixel_offsets(const Correlation<T>& c, const Strides& xs) {
   std::vector<int64_t> at;
   at.reserve(static_cast<size_t>(c.num_pixels()));
   for (int64_t i = 0; i < c.out[0]; i++) {

@@ -10,8 +10,7 @@
 
 namespace flambeau::conv {
 
-template <class T>
-class PhasePlanes {
+template <class T> class PhasePlanes {
  public:
   std::vector<int64_t> tap_at, weight_at;  // per tap of one channel
   int64_t step[2];                         // elements between neighbours in the outer two dimensions

@@ -38,13 +38,11 @@ void write_output(const Correlation<T>& c, const PhasePlanes<T>& planes, const T
 
 }  // namespace
 
-template <class T>
-bool has_few_outputs(const Correlation<T>& c) {
+template <class T> bool has_few_outputs(const Correlation<T>& c) {
   return c.O / c.groups <= kMostOutputs && c.O / c.groups <= conv_kernels<T>().lanes / 4;
 }
 
-template <class T>
-void run_planes(const Correlation<T>& c) {
+template <class T> void run_planes(const Correlation<T>& c) {
   const PhasePlanes<T> planes(c);
   const int64_t channels = c.C / c.groups, outputs = c.O / c.groups, taps = c.num_taps(), depth = channels * taps;
   std::vector<int64_t> at, weight_at;

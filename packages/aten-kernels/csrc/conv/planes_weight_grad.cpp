@@ -10,8 +10,7 @@ namespace flambeau::conv {
 namespace {
 
 // The gradient of one output channel of one image with its rows in a row: in place, or copied to `copy`.
-template <class T>
-const T* gradient_plane(const Correlation<T>& c, int64_t image, int64_t output, T* copy) {
+template <class T> const T* gradient_plane(const Correlation<T>& c, int64_t image, int64_t output, T* copy) {
   const T* g = c.y + image * c.ys.n + output * c.ys.c;
   if (c.ys.d[2] == 1) return g;
   for (int64_t i = 0; i < c.out[0]; i++) {
@@ -24,8 +23,7 @@ const T* gradient_plane(const Correlation<T>& c, int64_t image, int64_t output, 
 
 }  // namespace
 
-template <class T>
-void run_planes_weight_grad(const Correlation<T>& c, T* gw) {
+template <class T> void run_planes_weight_grad(const Correlation<T>& c, T* gw) {
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const PhasePlanes<T> planes(c);
   const int64_t channels = c.C / c.groups, outputs = c.O / c.groups, taps = c.num_taps();

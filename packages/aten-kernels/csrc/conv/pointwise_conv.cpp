@@ -26,8 +26,7 @@ bool is_linear(const Strides& s, const Correlation<T>& c) {  // pixel p of an im
 struct PixelRows {
   bool channels_side_by_side, is_one_matrix;
   int64_t x, y;  // leading dimensions
-  template <class T>
-  explicit PixelRows(const Correlation<T>& c) {
+  template <class T> explicit PixelRows(const Correlation<T>& c) {
     const int64_t pixels = c.num_pixels();
     const bool single = pixels == 1 && c.xs.c == 1 && c.ys.c == 1;
     channels_side_by_side = single || !(c.xs.d[2] == 1 && c.ys.d[2] == 1);
@@ -38,15 +37,11 @@ struct PixelRows {
 };
 
 // The weights as a matrix, [outputs, channels] or its transpose.
-template <class T>
-bool is_matrix(const Correlation<T>& c) {
-  return c.w_c == 1 || c.w_o == 1;
-}
+template <class T> bool is_matrix(const Correlation<T>& c) { return c.w_c == 1 || c.w_o == 1; }
 
 }  // namespace
 
-template <class T>
-bool is_pointwise(const Correlation<T>& c) {
+template <class T> bool is_pointwise(const Correlation<T>& c) {
   if (c.num_taps() != 1 || !is_matrix(c) || !is_linear(c.xs, c) || !is_linear(c.ys, c)) return false;
   for (int d = 0; d < 3; d++) {
     if (c.taps[d][0].at != 0 || c.out[d] > c.in[d] || (c.step[d] != 1 && c.out[d] > 1)) return false;
@@ -57,8 +52,7 @@ bool is_pointwise(const Correlation<T>& c) {
   return planes || rows;
 }
 
-template <class T>
-void run_pointwise(const Correlation<T>& c) {
+template <class T> void run_pointwise(const Correlation<T>& c) {
   const int64_t outputs = c.O / c.groups, channels = c.C / c.groups, pixels = c.num_pixels();
   const T* w = c.w + c.taps[0][0].weight + c.taps[1][0].weight + c.taps[2][0].weight;
   const bool transposed = c.w_c != 1;  // [channels, outputs]
@@ -93,8 +87,7 @@ void run_pointwise(const Correlation<T>& c) {
   }
 }
 
-template <class T>
-void run_pointwise_weight_grad(const Correlation<T>& c, T* gw) {
+template <class T> void run_pointwise_weight_grad(const Correlation<T>& c, T* gw) {
   const int64_t pixels = c.num_pixels();
   const PixelRows rows(c);
   const bool planes = !rows.channels_side_by_side;

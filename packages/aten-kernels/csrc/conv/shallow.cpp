@@ -13,8 +13,7 @@ using gemm::Scratch;
 
 constexpr int64_t kImageBytes = 8 << 20;  // of padded copies at a time
 
-template <class T>
-struct Shallow {
+template <class T> struct Shallow {
   const Correlation<T>& c;
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const gemm::FloatKernels<T>& tiles = gemm::float_kernels<T>();
@@ -79,15 +78,13 @@ struct Shallow {
 
 }  // namespace
 
-template <class T>
-bool is_shallow(const Correlation<T>& c) {
+template <class T> bool is_shallow(const Correlation<T>& c) {
   const bool planar = c.ys.d[2] == 1 && (c.out[1] == 1 || c.ys.d[1] == c.out[2]) &&
                       (c.out[0] == 1 || c.ys.d[0] == c.out[1] * c.out[2]) && (c.C == 1 || c.xs.c != 1);
   return c.groups == 1 && planar && c.out[2] >= 4 && 10 * c.C * c.num_taps() < 16 * c.O;
 }
 
-template <class T>
-void run_shallow(const Correlation<T>& c) {
+template <class T> void run_shallow(const Correlation<T>& c) {
   const Extent<T> extent(c);
   const int64_t image_bytes =
       std::max<int64_t>(1, c.C * extent.size[0] * extent.size[1] * extent.size[2]) * int64_t(sizeof(T));

@@ -6,9 +6,7 @@
 namespace flambeau::conv {
 
 // Whether unfolding `depth` values per pixel costs less than turning [pixels, outputs] around would.
-template <class T>
-bool is_shallow(const Correlation<T>& c);
-template <class T>
-void run_shallow(const Correlation<T>& c);
+template <class T> bool is_shallow(const Correlation<T>& c);
+template <class T> void run_shallow(const Correlation<T>& c);
 
 }  // namespace flambeau::conv

@@ -15,15 +15,13 @@ inline bool are_planes(const Strides& s, const int64_t (&size)[3]) {
   return s.d[2] == 1 && (size[1] == 1 || s.d[1] == size[2]) && (size[0] == 1 || s.d[0] == size[1] * size[2]);
 }
 
-template <class T>
-bool prefers_turning(const ConvShape& s, const Strides& xs, const Strides& ys) {
+template <class T> bool prefers_turning(const ConvShape& s, const Strides& xs, const Strides& ys) {
   return s.Cin == s.groups && s.Cout == s.groups && s.Cin >= conv_kernels<T>().lanes && s.out[2] <= kSmallWidth &&
          s.in[2] <= 2 * kSmallWidth && are_planes(xs, s.in) && are_planes(ys, s.out);
 }
 
 // N images of C planes, [N, C, pixels], held as [N, pixels, C].
-template <class T>
-class Turned {
+template <class T> class Turned {
  public:
   Turned(int64_t N, int64_t C, const int64_t (&size)[3])
       : N_(N),
@@ -47,8 +45,7 @@ class Turned {
   }
 
  private:
-  template <class F>
-  void each_image(F&& f) const {
+  template <class F> void each_image(F&& f) const {
     const int64_t size = C_ * pixels_;
     parallel_for(0, N_, size > 32768 ? 1 : 32768 / (size + 1) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; n++) f(n);

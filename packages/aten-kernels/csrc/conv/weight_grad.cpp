@@ -30,8 +30,7 @@ struct RowOrder {
   }  // then every `unit`
 };
 
-template <class T>
-struct WeightGrad {
+template <class T> struct WeightGrad {
   const Correlation<T>& c;
   const ConvKernels<T>& kernels = conv_kernels<T>();
   int64_t outputs = c.O / c.groups, channels = c.C / c.groups;
@@ -156,8 +155,7 @@ struct WeightGrad {
 
 }  // namespace
 
-template <class T>
-void run_weight_grad(const Correlation<T>& c, T* gw) {
+template <class T> void run_weight_grad(const Correlation<T>& c, T* gw) {
   WeightGrad<T> w(c);
   const Extent<T> extent(c);
   const int64_t image_bytes =

@@ -7,8 +7,7 @@
 namespace flambeau::gemm::FL_ISA {
 
 // v[xi] = B^T d B over `channels` (a multiple of the lanes); d has 16 pointers, row by row.
-template <class T>
-void winograd_input(const T* const* d, int64_t channels, T* v, int64_t v_step) {
+template <class T> void winograd_input(const T* const* d, int64_t channels, T* v, int64_t v_step) {
   constexpr int W = kLanes<T>;
   for (int64_t c = 0; c < channels; c += W) {
     Vec<T> t[4][4];
@@ -60,8 +59,7 @@ void winograd_output(const T* m, int64_t m_step, int64_t outputs, T* const* y, c
 }
 
 // u[xi] = G g G^T for two vectors of output channels; tap (i, j) is row order[3 * i + j] of g, which is [9, nr].
-template <class T>
-void winograd_weights(const T* g, const int* order, T* u, int64_t u_step) {
+template <class T> void winograd_weights(const T* g, const int* order, T* u, int64_t u_step) {
   constexpr int W = kLanes<T>;
   for (int half = 0; half < 2; half++, g += W, u += W) {
     Vec<T> t[4][3];
@@ -105,8 +103,7 @@ void winograd_gradient(const T* const* g, int64_t outputs, T* z, int64_t z_step,
 }
 
 // g = G^T u G for two vectors of output channels, the adjoint of winograd_weights.
-template <class T>
-void winograd_weights_gradient(const T* u, int64_t u_step, const int* order, T* g) {
+template <class T> void winograd_weights_gradient(const T* u, int64_t u_step, const int* order, T* g) {
   constexpr int W = kLanes<T>;
   for (int half = 0; half < 2; half++, g += W, u += W) {
     Vec<T> t[3][4];

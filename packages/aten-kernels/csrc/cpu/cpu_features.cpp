@@ -38,14 +38,10 @@ CpuCapability requested(CpuCapability fallback) {
 
 const char* cpu_capability_name(CpuCapability capability) {
   switch (capability) {
-    case CpuCapability::kV2:
-      return "v2";
-    case CpuCapability::kV3:
-      return "v3";
-    case CpuCapability::kV4:
-      return "v4";
-    case CpuCapability::kDefault:
-      break;
+    case CpuCapability::kV2: return "v2";
+    case CpuCapability::kV3: return "v3";
+    case CpuCapability::kV4: return "v4";
+    case CpuCapability::kDefault: break;
   }
   return "default";
 }

@@ -18,8 +18,7 @@ struct Bytes16 {
   uint64_t a, b;
 };
 
-template <class T>
-void fill_loop(char* const* p, const int64_t* s, int64_t n, const void* pattern) {
+template <class T> void fill_loop(char* const* p, const int64_t* s, int64_t n, const void* pattern) {
   T value;
   std::memcpy(&value, pattern, sizeof value);
   if (s[0] == sizeof(T)) {
@@ -33,16 +32,11 @@ void fill_pattern(const Tensor& t, const void* pattern) {
   const Operands iter(t.sizes(), &t, 1);
   iter.for_each([&](char* const* p, const int64_t* s, int64_t n) {
     switch (t.itemsize()) {
-      case 1:
-        return fill_loop<uint8_t>(p, s, n, pattern);
-      case 2:
-        return fill_loop<uint16_t>(p, s, n, pattern);
-      case 4:
-        return fill_loop<uint32_t>(p, s, n, pattern);
-      case 8:
-        return fill_loop<uint64_t>(p, s, n, pattern);
-      default:
-        return fill_loop<Bytes16>(p, s, n, pattern);
+      case 1: return fill_loop<uint8_t>(p, s, n, pattern);
+      case 2: return fill_loop<uint16_t>(p, s, n, pattern);
+      case 4: return fill_loop<uint32_t>(p, s, n, pattern);
+      case 8: return fill_loop<uint64_t>(p, s, n, pattern);
+      default: return fill_loop<Bytes16>(p, s, n, pattern);
     }
   });
 }

@@ -51,8 +51,7 @@ int64_t count_steps(const char* op, const Scalar& start, const Scalar& end, cons
 
 // Floating sequences go in blocks of 32 bytes whose first element is rounded to T before the others are added to it,
 // two blocks at a time, the rest one by one: the numbers torch gives, to the last bit.
-template <class T, class A>
-void fill_floating(T* out, int64_t n, A start, A step) {
+template <class T, class A> void fill_floating(T* out, int64_t n, A start, A step) {
   constexpr int64_t kBlock = 32 / sizeof(T);
   const int64_t blocks = n / (2 * kBlock) * 2;
   const auto at = [&](int64_t i) { return static_cast<T>(std::fma(step, static_cast<A>(i), start)); };
@@ -66,8 +65,7 @@ void fill_floating(T* out, int64_t n, A start, A step) {
   for (int64_t i = blocks * kBlock; i < n; ++i) out[i] = at(i);
 }
 
-template <class T>
-void fill_steps(T* out, int64_t n, const Scalar& start, const Scalar& step) {
+template <class T> void fill_steps(T* out, int64_t n, const Scalar& start, const Scalar& step) {
   if constexpr (std::is_integral_v<T>) {
     const uint64_t a = static_cast<uint64_t>(start.to_int()), s = static_cast<uint64_t>(step.to_int());
     parallel_for(0, n, 1 << 15, [&](int64_t b, int64_t e) {
@@ -84,16 +82,21 @@ void fill_sequence(const Tensor& t, const Scalar& start, const Scalar& step) {
   const int64_t n = t.numel();
   switch (t.dtype()) {
 #define FL_CASE(name, T) \
-  case DType::name:      \
-    return fill_steps(t.data_as<T>(), n, start, step);
+  case DType::name: return fill_steps(t.data_as<T>(), n, start, step);
     FL_CASE(UInt8, uint8_t)
     FL_CASE(Int8, int8_t)
-    FL_CASE(Int16, int16_t) FL_CASE(Int32, int32_t) FL_CASE(Int64, int64_t) FL_CASE(UInt16, uint16_t)
-        FL_CASE(UInt32, uint32_t) FL_CASE(UInt64, uint64_t) FL_CASE(Float16, Half) FL_CASE(BFloat16, BFloat16)
-            FL_CASE(Float32, float) FL_CASE(Float64, double)
+    FL_CASE(Int16, int16_t)
+    FL_CASE(Int32, int32_t)
+    FL_CASE(Int64, int64_t)
+    FL_CASE(UInt16, uint16_t)
+    FL_CASE(UInt32, uint32_t)
+    FL_CASE(UInt64, uint64_t)
+    FL_CASE(Float16, Half)
+    FL_CASE(BFloat16, BFloat16)
+    FL_CASE(Float32, float)
+    FL_CASE(Float64, double)
 #undef FL_CASE
-                default
-        : FL_CHECK_NOT_IMPLEMENTED(false, "\"arange_cpu\" not implemented for '", dtype_name(t.dtype()), "'");
+    default: FL_CHECK_NOT_IMPLEMENTED(false, "\"arange_cpu\" not implemented for '", dtype_name(t.dtype()), "'");
   }
 }
 
@@ -140,8 +143,7 @@ Tensor range_op(const Scalar& start, const Scalar& end, const Scalar& step, OptT
 namespace {
 
 // From both ends to the middle, so that both ends are exact.
-template <class T, class S>
-void fill_space(T* out, int64_t n, S start, S end, S step) {
+template <class T, class S> void fill_space(T* out, int64_t n, S start, S end, S step) {
   parallel_for(0, n, 1 << 14, [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i)
       out[i] = static_cast<T>(i < n / 2 ? std::fma(step, static_cast<S>(i), start)
@@ -149,8 +151,7 @@ void fill_space(T* out, int64_t n, S start, S end, S step) {
   });
 }
 
-template <class T>
-void fill_complex_space(Complex<T>* out, int64_t n, const Scalar& start, const Scalar& end) {
+template <class T> void fill_complex_space(Complex<T>* out, int64_t n, const Scalar& start, const Scalar& end) {
   const Complex<T> a{static_cast<T>(start.real()), static_cast<T>(start.imag())},
       b{static_cast<T>(end.real()), static_cast<T>(end.imag())};
   const Complex<T> step{(b.re - a.re) / static_cast<T>(n - 1), (b.im - a.im) / static_cast<T>(n - 1)};
@@ -186,30 +187,18 @@ void fill_linear(const Tensor& t, const Scalar& start, const Scalar& end) {
     }
   };
   switch (t.dtype()) {
-    case DType::UInt8:
-      return whole(t.data_as<uint8_t>());
-    case DType::Int8:
-      return whole(t.data_as<int8_t>());
-    case DType::Int16:
-      return whole(t.data_as<int16_t>());
-    case DType::Int32:
-      return whole(t.data_as<int32_t>());
-    case DType::Int64:
-      return whole(t.data_as<int64_t>());
-    case DType::Float32:
-      return floating(t.data_as<float>());
-    case DType::Float64:
-      return floating(t.data_as<double>());
-    case DType::Float16:
-      return narrow(t.data_as<Half>());
-    case DType::BFloat16:
-      return narrow(t.data_as<BFloat16>());
-    case DType::Complex64:
-      return fill_complex_space(t.data_as<Complex<float>>(), n, start, end);
-    case DType::Complex128:
-      return fill_complex_space(t.data_as<Complex<double>>(), n, start, end);
-    default:
-      FL_CHECK_NOT_IMPLEMENTED(false, "\"linspace_cpu\" not implemented for '", dtype_name(t.dtype()), "'");
+    case DType::UInt8: return whole(t.data_as<uint8_t>());
+    case DType::Int8: return whole(t.data_as<int8_t>());
+    case DType::Int16: return whole(t.data_as<int16_t>());
+    case DType::Int32: return whole(t.data_as<int32_t>());
+    case DType::Int64: return whole(t.data_as<int64_t>());
+    case DType::Float32: return floating(t.data_as<float>());
+    case DType::Float64: return floating(t.data_as<double>());
+    case DType::Float16: return narrow(t.data_as<Half>());
+    case DType::BFloat16: return narrow(t.data_as<BFloat16>());
+    case DType::Complex64: return fill_complex_space(t.data_as<Complex<float>>(), n, start, end);
+    case DType::Complex128: return fill_complex_space(t.data_as<Complex<double>>(), n, start, end);
+    default: FL_CHECK_NOT_IMPLEMENTED(false, "\"linspace_cpu\" not implemented for '", dtype_name(t.dtype()), "'");
   }
 }
 

@@ -52,8 +52,7 @@ void scatter(std::complex<R>* data, const Lines& s, const int64_t* starts, int64
   }
 }
 
-template <class R>
-void transform_lines(std::complex<R>* data, const Lines& s, const fft::Transform<R>& transform) {
+template <class R> void transform_lines(std::complex<R>* data, const Lines& s, const fft::Transform<R>& transform) {
   constexpr int64_t W = fft::kWidth<R>;
   const int64_t lines = s.outer * s.inner, groups = (lines + W - 1) / W;
   const double work = static_cast<double>(s.n) * std::log2(static_cast<double>(s.n) + 1);
@@ -74,8 +73,7 @@ void transform_lines(std::complex<R>* data, const Lines& s, const fft::Transform
   });
 }
 
-template <class R>
-void transform_all(const Tensor& out, IntList dims, int64_t normalization, bool forward) {
+template <class R> void transform_all(const Tensor& out, IntList dims, int64_t normalization, bool forward) {
   double points = 1;
   for (const int64_t d : dims) {
     const Lines s = lines_of(out, wrap_dim(d, out.dim()));

@@ -18,26 +18,20 @@ FL_FFT_DECLARE(v4)
 
 namespace {
 
-template <class F>
-F pick(F two, F three, F four) {
+template <class F> F pick(F two, F three, F four) {
   switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4:
-      return four;
-    case cpu::CpuCapability::kV3:
-      return three;
-    default:
-      return two;
+    case cpu::CpuCapability::kV4: return four;
+    case cpu::CpuCapability::kV3: return three;
+    default: return two;
   }
 }
 
 }  // namespace
 
-template <>
-LineKernel<float> line_kernel<float>() {
+template <> LineKernel<float> line_kernel<float>() {
   return pick(&v2::run_lines_f32, &v3::run_lines_f32, &v4::run_lines_f32);
 }
-template <>
-LineKernel<double> line_kernel<double>() {
+template <> LineKernel<double> line_kernel<double>() {
   return pick(&v2::run_lines_f64, &v3::run_lines_f64, &v4::run_lines_f64);
 }
 
@@ -45,14 +39,8 @@ LineKernel<double> line_kernel<double>() {
 
 FL_FFT_DECLARE(v2)  // other architectures build one level, under this name
 
-template <>
-LineKernel<float> line_kernel<float>() {
-  return &v2::run_lines_f32;
-}
-template <>
-LineKernel<double> line_kernel<double>() {
-  return &v2::run_lines_f64;
-}
+template <> LineKernel<float> line_kernel<float>() { return &v2::run_lines_f32; }
+template <> LineKernel<double> line_kernel<double>() { return &v2::run_lines_f64; }
 
 #endif
 

@@ -7,14 +7,12 @@
 
 namespace flambeau::fft {
 
-template <class R>
-inline constexpr int64_t kWidth = 64 / static_cast<int64_t>(sizeof(R));
+template <class R> inline constexpr int64_t kWidth = 64 / static_cast<int64_t>(sizeof(R));
 
 inline constexpr int64_t kLargestFactor = 31;  // a prime p costs p operations an element; beyond, Bluestein is quicker
 
 /// What the stages of a mixed-radix transform need.
-template <class R>
-struct Stages {
+template <class R> struct Stages {
   int64_t n = 0;
   bool forward = true;
   std::vector<int64_t> factors;
@@ -22,8 +20,7 @@ struct Stages {
   std::vector<std::complex<R>> small_roots;  // of every stage: exp(-+2 pi i q / p)
 };
 
-template <class R>
-struct SplitLines {
+template <class R> struct SplitLines {
   R* re;
   R* im;
 };
@@ -33,7 +30,6 @@ template <class R>
 using LineKernel = SplitLines<R> (*)(const Stages<R>& stages, SplitLines<R> data, SplitLines<R> scratch);
 
 /// The kernel of this processor's instruction set.
-template <class R>
-LineKernel<R> line_kernel();
+template <class R> LineKernel<R> line_kernel();
 
 }  // namespace flambeau::fft

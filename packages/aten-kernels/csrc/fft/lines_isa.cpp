@@ -11,12 +11,10 @@ namespace flambeau::fft::FL_ISA {
 
 namespace {
 
-template <class R>
-using C = std::complex<R>;
+template <class R> using C = std::complex<R>;
 
 // One butterfly: inputs r apart, outputs l * r apart, both counted in rows of kWidth.
-template <class R>
-struct Butterfly {
+template <class R> struct Butterfly {
   const R* in_re;
   const R* in_im;
   R* out_re;
@@ -26,8 +24,7 @@ struct Butterfly {
   R sign;  // 1 forward, -1 backward: exp(-+i pi / 2) turns (x, y) into (sign * y, -sign * x)
 };
 
-template <class R>
-struct Number {
+template <class R> struct Number {
   R re, im;
   Number operator+(Number b) const { return {re + b.re, im + b.im}; }
   Number operator-(Number b) const { return {re - b.re, im - b.im}; }
@@ -47,14 +44,12 @@ __attribute__((always_inline)) inline void store(const Butterfly<R>& b, int64_t 
 }
 
 // `each(v)` for every line of the vector.
-template <class R, class F>
-__attribute__((always_inline)) inline void for_lines(F&& each) {
+template <class R, class F> __attribute__((always_inline)) inline void for_lines(F&& each) {
 #pragma GCC ivdep
   for (int64_t v = 0; v < kWidth<R>; ++v) each(v);
 }
 
-template <class R>
-struct Radix2 {
+template <class R> struct Radix2 {
   static void run(const Butterfly<R> t) {
     const C<R> w1 = t.w[0];  // not read again after every store
     for_lines<R>([&](int64_t v) __attribute__((always_inline)) {
@@ -65,8 +60,7 @@ struct Radix2 {
   }
 };
 
-template <class R>
-struct Radix3 {
+template <class R> struct Radix3 {
   static void run(const Butterfly<R> t) {
     const C<R> w1 = t.w[0], w2 = t.w[1];  // not read again after every store
     const R half_root = static_cast<R>(0.86602540378443864676);
@@ -80,8 +74,7 @@ struct Radix3 {
   }
 };
 
-template <class R>
-struct Radix4 {
+template <class R> struct Radix4 {
   static void run(const Butterfly<R> t) {
     const C<R> w1 = t.w[0], w2 = t.w[1], w3 = t.w[2];  // not read again after every store
     for_lines<R>([&](int64_t v) __attribute__((always_inline)) {
@@ -95,8 +88,7 @@ struct Radix4 {
   }
 };
 
-template <class R>
-struct Radix5 {
+template <class R> struct Radix5 {
   static void run(const Butterfly<R> t) {
     const C<R> w1 = t.w[0], w2 = t.w[1], w3 = t.w[2], w4 = t.w[3];  // not read again after every store
     const R c1 = static_cast<R>(0.30901699437494742410), c2 = static_cast<R>(-0.80901699437494742410);
@@ -116,8 +108,7 @@ struct Radix5 {
   }
 };
 
-template <class R>
-void any_radix(const Butterfly<R>& t, int64_t p, const C<R>* roots) {
+template <class R> void any_radix(const Butterfly<R>& t, int64_t p, const C<R>* roots) {
   constexpr int64_t W = kWidth<R>;
   R re[kLargestFactor * W], im[kLargestFactor * W];
   for (int64_t b = 0; b < p; ++b) {
@@ -156,8 +147,7 @@ inline void for_each_butterfly(SplitLines<R> in, SplitLines<R> out, int64_t l, i
   }
 }
 
-template <class R>
-SplitLines<R> run_lines(const Stages<R>& s, SplitLines<R> data, SplitLines<R> scratch) {
+template <class R> SplitLines<R> run_lines(const Stages<R>& s, SplitLines<R> data, SplitLines<R> scratch) {
   SplitLines<R> from = data, to = scratch;
   const C<R>* w = s.twiddles.data();
   const C<R>* roots = s.small_roots.data();
@@ -166,20 +156,11 @@ SplitLines<R> run_lines(const Stages<R>& s, SplitLines<R> data, SplitLines<R> sc
     const int64_t r = s.n / (l * p);
     const auto each = [&](auto&& run) { for_each_butterfly(from, to, l, r, p, w, s.forward, run); };
     switch (p) {
-      case 2:
-        each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix2<R>::run(t); });
-        break;
-      case 3:
-        each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix3<R>::run(t); });
-        break;
-      case 4:
-        each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix4<R>::run(t); });
-        break;
-      case 5:
-        each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix5<R>::run(t); });
-        break;
-      default:
-        each([&](const Butterfly<R>& t) { any_radix(t, p, roots); });
+      case 2: each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix2<R>::run(t); }); break;
+      case 3: each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix3<R>::run(t); }); break;
+      case 4: each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix4<R>::run(t); }); break;
+      case 5: each([](const Butterfly<R>& t) __attribute__((always_inline)) { Radix5<R>::run(t); }); break;
+      default: each([&](const Butterfly<R>& t) { any_radix(t, p, roots); });
     }
     std::swap(from, to);
     w += l * (p - 1);

@@ -29,8 +29,7 @@ std::vector<int64_t> small_factors(int64_t n) {
 }
 
 // exp(-+2 pi i k / n), exact where an angle is a multiple of a quarter turn.
-template <class R>
-std::complex<R> root(int64_t k, int64_t n, bool forward) {
+template <class R> std::complex<R> root(int64_t k, int64_t n, bool forward) {
   k %= n;
   const double turn = 2 * M_PI * static_cast<double>(k) / static_cast<double>(n);
   double c = std::cos(turn), s = std::sin(turn);
@@ -47,8 +46,7 @@ int64_t power_of_two_from(int64_t n) {
 
 constexpr int64_t kStagger = 16;  // rows between two arrays, so that they do not meet in the same cache sets
 
-template <class R>
-void multiply_row(SplitLines<R> x, int64_t row, std::complex<R> w) {
+template <class R> void multiply_row(SplitLines<R> x, int64_t row, std::complex<R> w) {
   R* re = x.re + row * kWidth<R>;
   R* im = x.im + row * kWidth<R>;
   for (int64_t v = 0; v < kWidth<R>; ++v) {
@@ -58,22 +56,19 @@ void multiply_row(SplitLines<R> x, int64_t row, std::complex<R> w) {
   }
 }
 
-template <class R>
-SplitLines<R> rows_from(SplitLines<R> x, int64_t row) {
+template <class R> SplitLines<R> rows_from(SplitLines<R> x, int64_t row) {
   return {x.re + row * kWidth<R>, x.im + row * kWidth<R>};
 }
 
 // exp(-+pi i k^2 / n); the square is reduced first, so that large k lose nothing.
-template <class R>
-std::complex<R> chirp(int64_t k, int64_t n, bool forward) {
+template <class R> std::complex<R> chirp(int64_t k, int64_t n, bool forward) {
   const auto wide = static_cast<unsigned __int128>(k);
   return root<R>(static_cast<int64_t>(wide * wide % static_cast<unsigned __int128>(2 * n)), 2 * n, forward);
 }
 
 }  // namespace
 
-template <class R>
-Transform<R>::Transform(int64_t n, bool forward) {
+template <class R> Transform<R>::Transform(int64_t n, bool forward) {
   stages_.n = n;
   stages_.forward = forward;
   stages_.factors = small_factors(n);
@@ -105,16 +100,14 @@ Transform<R>::Transform(int64_t n, bool forward) {
   extra_ = 2 * m + kStagger - n;
 }
 
-template <class R>
-SplitLines<R> Transform<R>::run(SplitLines<R> data, SplitLines<R> scratch) const {
+template <class R> SplitLines<R> Transform<R>::run(SplitLines<R> data, SplitLines<R> scratch) const {
   if (stages_.n <= 1) return data;
   if (stages_.factors.empty()) return run_bluestein(data, scratch);
   static const LineKernel<R> kernel = line_kernel<R>();
   return kernel(stages_, data, scratch);
 }
 
-template <class R>
-SplitLines<R> Transform<R>::run_bluestein(SplitLines<R> data, SplitLines<R> scratch) const {
+template <class R> SplitLines<R> Transform<R>::run_bluestein(SplitLines<R> data, SplitLines<R> scratch) const {
   const int64_t n = stages_.n, m = inner_->size(), width = kWidth<R>;
   SplitLines<R> padded = scratch, rest = rows_from(scratch, m + kStagger);
   for (int64_t k = 0; k < n; ++k) multiply_row(data, k, chirp_[static_cast<size_t>(k)]);
@@ -133,8 +126,7 @@ SplitLines<R> Transform<R>::run_bluestein(SplitLines<R> data, SplitLines<R> scra
 template class Transform<float>;
 template class Transform<double>;
 
-template <class R>
-std::shared_ptr<const Transform<R>> cached_transform(int64_t n, bool forward) {
+template <class R> std::shared_ptr<const Transform<R>> cached_transform(int64_t n, bool forward) {
   struct Entry {
     int64_t n;
     bool forward;

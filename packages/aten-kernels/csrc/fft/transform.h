@@ -8,8 +8,7 @@
 namespace flambeau::fft {
 
 /// A transform of one length and direction; immutable, shared between threads. R is float or double.
-template <class R>
-class Transform {
+template <class R> class Transform {
  public:
   using C = std::complex<R>;
   Transform(int64_t n, bool forward);
@@ -30,7 +29,6 @@ class Transform {
 };
 
 /// A transform from a small cache of recent ones.
-template <class R>
-std::shared_ptr<const Transform<R>> cached_transform(int64_t n, bool forward);
+template <class R> std::shared_ptr<const Transform<R>> cached_transform(int64_t n, bool forward);
 
 }  // namespace flambeau::fft

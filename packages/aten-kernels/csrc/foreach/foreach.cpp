@@ -16,8 +16,7 @@ void check_lengths(const char* op, TensorList a, TensorList b) {
            " and ", b.size());
 }
 
-template <class F>
-std::vector<Tensor> collect(TensorList self, F&& f) {
+template <class F> std::vector<Tensor> collect(TensorList self, F&& f) {
   std::vector<Tensor> out;
   out.reserve(self.size());
   for (size_t i = 0; i < self.size(); ++i) out.push_back(f(i));

@@ -11,8 +11,7 @@ constexpr int64_t kMaxColumns = 3072;  // and of B
 constexpr int64_t kPackChunk = 65536;  // elements
 
 // C[row0 .. row0 + rows.total, column0 .. column0 + columns) += the block [k0, k0 + depth) of K.
-template <class T>
-struct Block {
+template <class T> struct Block {
   const Problem<T>& p;
   const FloatKernels<T>& kernels;
   int64_t row0, column0, columns, k0, depth;
@@ -43,8 +42,7 @@ struct Block {
 };
 
 // Panels of A and of B in one parallel pass; B's may have been packed before (packed_b == nullptr).
-template <class T>
-void pack_block(const Block<T>& b, T* packed_a, T* packed_b) {
+template <class T> void pack_block(const Block<T>& b, T* packed_a, T* packed_b) {
   const int64_t nr = b.kernels.nr;
   const int64_t b_panels = packed_b == nullptr ? 0 : (b.columns + nr - 1) / nr;
   const int64_t grain = std::max<int64_t>(1, kPackChunk / (b.depth * nr));
@@ -63,8 +61,7 @@ void pack_block(const Block<T>& b, T* packed_a, T* packed_b) {
 }
 
 // Tasks small enough to balance, large enough to reuse what they load.
-template <class T>
-void multiply_block(const Block<T>& b) {
+template <class T> void multiply_block(const Block<T>& b) {
   const int64_t nr = b.kernels.nr;
   const EvenParts groups(b.panels.count, std::max<int64_t>(1, block_sizes<T>().rows / b.kernels.mr));
   const double rows_work = static_cast<double>(b.panels.begin(b.panels.count)) / static_cast<double>(groups.count) *
@@ -84,8 +81,7 @@ void multiply_block(const Block<T>& b) {
   });
 }
 
-template <class T>
-void run(const Problem<T>& p, const T* prepacked) {
+template <class T> void run(const Problem<T>& p, const T* prepacked) {
   const FloatKernels<T>& kernels = *p.kernels;
   const int64_t depth = k_block<T>(p.K), nr = kernels.nr;
   const EvenParts row_blocks(p.M, kMaxRows);
@@ -116,15 +112,9 @@ void run(const Problem<T>& p, const T* prepacked) {
 
 }  // namespace
 
-template <class T>
-void run_blocked(const Problem<T>& p) {
-  run<T>(p, nullptr);
-}
+template <class T> void run_blocked(const Problem<T>& p) { run<T>(p, nullptr); }
 
-template <class T>
-void run_blocked_with(const Problem<T>& p, const T* packed_b) {
-  run<T>(p, packed_b);
-}
+template <class T> void run_blocked_with(const Problem<T>& p, const T* packed_b) { run<T>(p, packed_b); }
 
 template void run_blocked(const Problem<float>&);
 template void run_blocked(const Problem<double>&);

@@ -7,8 +7,7 @@
 namespace flambeau::gemm::FL_ISA {
 
 // Runs of a fixed length, which compilers vectorise whole, and what is left one by one.
-template <class In, class Out, class F>
-FL_INLINE void convert_row(const In* in, Out* out, int64_t n, F f) {
+template <class In, class Out, class F> FL_INLINE void convert_row(const In* in, Out* out, int64_t n, F f) {
   constexpr int64_t kRun = 32;
   int64_t i = 0;
   for (; i + kRun <= n; i += kRun) {

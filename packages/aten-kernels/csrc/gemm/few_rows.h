@@ -9,8 +9,7 @@ namespace flambeau::gemm::FL_ISA {
 
 // --- B is [k, n]: R rows by V vectors of columns, V as wide as the registers allow ---
 
-template <class T, int R, int V>
-FL_INLINE void strip(const TileArgs<T>& t, int column) {
+template <class T, int R, int V> FL_INLINE void strip(const TileArgs<T>& t, int column) {
   constexpr int W = kLanes<T>;
   constexpr int kBases = (R + 2) / 3;
   const int64_t row = t.a_row;
@@ -43,8 +42,7 @@ FL_INLINE void strip(const TileArgs<T>& t, int column) {
   write<T, R, V>(sum, out, V * W, column);
 }
 
-template <class T, int R>
-void strips(const TileArgs<T>& t, int64_t n) {
+template <class T, int R> void strips(const TileArgs<T>& t, int64_t n) {
   constexpr int W = kLanes<T>;
   constexpr int kSums = kRegisters == 32 ? 28 : 12;
   constexpr int kWide = smaller(8, kSums / R);
@@ -70,8 +68,7 @@ FL_INLINE void strips_of(const TileArgs<T>& t, int m, int64_t n, std::integer_se
 }
 
 // m <= kTileRows
-template <class T>
-void few_rows_nn(const TileArgs<T>& t, int m, int64_t n) {
+template <class T> void few_rows_nn(const TileArgs<T>& t, int m, int64_t n) {
   strips_of(t, m, n, std::make_integer_sequence<int, kTileRows>{});
 }
 
@@ -79,8 +76,7 @@ void few_rows_nn(const TileArgs<T>& t, int m, int64_t n) {
 
 constexpr int kDotRows = kRegisters == 32 ? 6 : 2;
 
-template <class T>
-inline void finish_one(T x, const TileArgs<T>& t, int row, int64_t column) {
+template <class T> inline void finish_one(T x, const TileArgs<T>& t, int row, int64_t column) {
   const Finish<T>& f = t.finish;
   T* c = t.c + row * t.ldc + column;
   if (f.alpha != T(1)) x = x * f.alpha;
@@ -100,8 +96,7 @@ __attribute__((noinline)) void finish_dots(const T* total, int rows, int columns
   for (int i = 0; i < rows * columns; i++) finish_one(total[i], t, row + i / columns, column + i % columns);
 }
 
-template <class T, int R, int C>
-FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column) {
+template <class T, int R, int C> FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column) {
   constexpr int W = kLanes<T>;
   const T* a = t.a + row * t.a_row;
   const T* b = t.b + column * t.b_k;
@@ -145,8 +140,7 @@ FL_INLINE void dots(const TileArgs<T>& t, int row, int64_t column) {
   }
 }
 
-template <class T, int C>
-FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column) {
+template <class T, int C> FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column) {
   int row = 0;
   while (row < m) {
     // 7 and 8 rows go as 4 + 3 and 4 + 4: a block of 6 and a thin one would be slower.
@@ -154,20 +148,11 @@ FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column) {
     const int take = left <= kDotRows ? left : (left == 7 || left == 8) && kDotRows > 4 ? 4 : kDotRows;
     if constexpr (kDotRows == 6) {
       switch (take) {
-        case 6:
-          dots<T, 6, C>(t, row, column);
-          break;
-        case 5:
-          dots<T, 5, C>(t, row, column);
-          break;
-        case 4:
-          dots<T, 4, C>(t, row, column);
-          break;
-        case 3:
-          dots<T, 3, C>(t, row, column);
-          break;
-        default:
-          break;
+        case 6: dots<T, 6, C>(t, row, column); break;
+        case 5: dots<T, 5, C>(t, row, column); break;
+        case 4: dots<T, 4, C>(t, row, column); break;
+        case 3: dots<T, 3, C>(t, row, column); break;
+        default: break;
       }
     }
     if (take == 2) dots<T, 2, C>(t, row, column);
@@ -176,8 +161,7 @@ FL_INLINE void dot_rows(const TileArgs<T>& t, int m, int64_t column) {
   }
 }
 
-template <class T>
-void few_rows_nt(const TileArgs<T>& t, int m, int64_t n) {
+template <class T> void few_rows_nt(const TileArgs<T>& t, int m, int64_t n) {
   int64_t j = 0;
   if (m == 1) {
     for (; j + 8 <= n; j += 8) dots<T, 1, 8>(t, 0, j);

@@ -8,8 +8,7 @@ namespace {
 constexpr double kSharedWork = 4e6;  // multiply-adds from which one product keeps every thread busy by itself
 constexpr int64_t kManyProducts = 16;
 
-template <class F>
-void for_each_product(int64_t batch, double work, F&& product) {
+template <class F> void for_each_product(int64_t batch, double work, F&& product) {
   if (work >= kSharedWork && batch < kManyProducts) {
     for (int64_t i = 0; i < batch; i++) product(i);
     return;

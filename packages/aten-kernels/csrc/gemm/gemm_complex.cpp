@@ -8,13 +8,11 @@ namespace {
 
 constexpr int64_t kSplitGrain = 32768;  // elements
 
-template <class F>
-void for_rows(int64_t rows, int64_t row_length, F&& f) {
+template <class F> void for_rows(int64_t rows, int64_t row_length, F&& f) {
   parallel_for(0, rows, std::max<int64_t>(1, kSplitGrain / std::max<int64_t>(1, row_length)), f);
 }
 
-template <class R>
-struct Parts {
+template <class R> struct Parts {
   Scratch<R> re, im;
   int64_t ld;
 

@@ -15,15 +15,13 @@ constexpr int64_t kDotLength = 20;  // times M: shorter dot products spend their
 constexpr int64_t kFewRowsNN = 32;
 constexpr int64_t kFewColumns = 8;
 
-template <class T>
-TileArgs<T> tile_args(const Problem<T>& p, int64_t row, int64_t column) {
+template <class T> TileArgs<T> tile_args(const Problem<T>& p, int64_t row, int64_t column) {
   return {p.K,   p.a_at(row, 0),           p.a_row(), p.a_k(), p.b_at(0, column), p.ldb, p.C + row * p.ldc + column,
           p.ldc, finish_at(p, row, column)};
 }
 
 // C = dot products of rows of A with rows of B. A is [M, K] with contiguous rows.
-template <class T>
-void run_dots(const Problem<T>& p) {
+template <class T> void run_dots(const Problem<T>& p) {
   const FloatKernels<T>& kernels = *p.kernels;
   const int64_t grain = round_up(units_per_chunk(static_cast<double>(p.M * p.K)), 8);
   parallel_for(0, p.N, grain, [&](int64_t begin, int64_t end) {
@@ -31,8 +29,7 @@ void run_dots(const Problem<T>& p) {
   });
 }
 
-template <class T>
-void run_few_rows_nt(const Problem<T>& p) {
+template <class T> void run_few_rows_nt(const Problem<T>& p) {
   if (!p.ta) return run_dots(p);
   Scratch<T> rows(p.M * p.K);  // A^T, so that each row is contiguous
   for (int64_t k = 0; k < p.K; k++) {
@@ -45,8 +42,7 @@ void run_few_rows_nt(const Problem<T>& p) {
   run_dots(q);
 }
 
-template <class T>
-void run_few_rows_nn(const Problem<T>& p) {
+template <class T> void run_few_rows_nn(const Problem<T>& p) {
   const FloatKernels<T>& kernels = *p.kernels;
   const EvenParts rows(p.M, kernels.mr);
   const int64_t strip = 8 * kernels.lanes;  // columns that stay cached while every block of rows uses them
@@ -60,8 +56,7 @@ void run_few_rows_nn(const Problem<T>& p) {
   });
 }
 
-template <class T>
-void run_direct(const Problem<T>& p) {
+template <class T> void run_direct(const Problem<T>& p) {
   const FloatKernels<T>& kernels = *p.kernels;
   const EvenParts rows(p.M, kernels.mr);
   const int64_t columns = (p.N + kernels.nr - 1) / kernels.nr;
@@ -76,8 +71,7 @@ void run_direct(const Problem<T>& p) {
 }
 
 // Small with B transposed: B is packed once, A is read where it lies.
-template <class T>
-void run_direct_panels(const Problem<T>& p) {
+template <class T> void run_direct_panels(const Problem<T>& p) {
   const FloatKernels<T>& kernels = *p.kernels;
   const EvenParts rows(p.M, kernels.mr);
   const int64_t panel = kernels.nr * p.K;
@@ -100,8 +94,7 @@ void run_direct_panels(const Problem<T>& p) {
 }
 
 // Few columns: C^T = op(B)^T op(A)^T has few rows.
-template <class T>
-void run_transposed(const Problem<T>& p) {
+template <class T> void run_transposed(const Problem<T>& p) {
   Problem<T> q{!p.tb, !p.ta, p.N, p.M, p.K, p.alpha, p.B, p.ldb, p.A, p.lda, p.beta, p.C, p.M, p.epilogue, p.kernels};
   q.epilogue.bias_per_row = !p.epilogue.bias_per_row;
   if (p.N == 1 && p.ldc == 1) return run_problem(q);
@@ -120,8 +113,7 @@ void run_transposed(const Problem<T>& p) {
 
 }  // namespace
 
-template <class T>
-void run_problem(const Problem<T>& p) {
+template <class T> void run_problem(const Problem<T>& p) {
   if (p.M <= 0 || p.N <= 0) return;
   const int64_t lanes = p.kernels->lanes;
   if (p.N <= kFewColumns && p.M > 2 * p.N && p.K >= lanes) return run_transposed(p);

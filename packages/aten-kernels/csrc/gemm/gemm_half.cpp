@@ -20,8 +20,7 @@ auto narrow_row(Half type) {
   return type == Half::kBf16 ? convert_kernels().f32_to_bf16 : convert_kernels().f32_to_f16;
 }
 
-template <class F>
-void for_rows(int64_t rows, int64_t row_length, F&& f) {
+template <class F> void for_rows(int64_t rows, int64_t row_length, F&& f) {
   parallel_for(0, rows, std::max<int64_t>(1, kConvertGrain / std::max<int64_t>(1, row_length)), f);
 }
 

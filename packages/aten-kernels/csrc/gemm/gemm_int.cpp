@@ -11,14 +11,11 @@ namespace {
 constexpr int64_t kRows = 4;
 
 // The sums are at least 32 bits wide: they wrap to T as T itself would, and small types vectorise badly.
-template <class T>
-using Sum = std::conditional_t<(sizeof(T) > 4), uint64_t, uint32_t>;
+template <class T> using Sum = std::conditional_t<(sizeof(T) > 4), uint64_t, uint32_t>;
 
-template <class S>
-constexpr int64_t kColumns = 128 / static_cast<int64_t>(sizeof(S));
+template <class S> constexpr int64_t kColumns = 128 / static_cast<int64_t>(sizeof(S));
 
-template <class In, class Out>
-struct IntProblem {
+template <class In, class Out> struct IntProblem {
   bool ta;
   int64_t M, N, K;
   Out alpha;
@@ -59,8 +56,7 @@ void int_tile(const IntProblem<In, Out>& p, int64_t row, int64_t rows, int64_t c
   }
 }
 
-template <class In, class Out>
-void run_int(IntProblem<In, Out> p, bool tb) {
+template <class In, class Out> void run_int(IntProblem<In, Out> p, bool tb) {
   if (p.M <= 0 || p.N <= 0) return;
   Scratch<In> rows_of_b(tb ? p.K * p.N : 0);
   if (tb) {

@@ -28,42 +28,27 @@ constexpr int kVectorBytes = 16;
 constexpr int kRegisters = 16;
 #endif
 
-template <size_t kBytes>
-struct IntOf {
+template <size_t kBytes> struct IntOf {
   using type = int32_t;
 };
-template <>
-struct IntOf<8> {
+template <> struct IntOf<8> {
   using type = int64_t;
 };
 
-template <class T>
-struct VecOf {
+template <class T> struct VecOf {
   typedef T type __attribute__((vector_size(kVectorBytes)));
   typedef typename IntOf<sizeof(T)>::type mask __attribute__((vector_size(kVectorBytes)));
   typedef T loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias));
 };
-template <class T>
-using Vec = typename VecOf<T>::type;
-template <class T>
-constexpr int kLanes = kVectorBytes / sizeof(T);
+template <class T> using Vec = typename VecOf<T>::type;
+template <class T> constexpr int kLanes = kVectorBytes / sizeof(T);
 
-template <class T>
-FL_INLINE constexpr T smaller(T a, T b) {
-  return a < b ? a : b;
-}
+template <class T> FL_INLINE constexpr T smaller(T a, T b) { return a < b ? a : b; }
 
-template <class T>
-FL_INLINE Vec<T> load(const T* p) {
-  return *reinterpret_cast<const typename VecOf<T>::loose*>(p);
-}
-template <class T>
-FL_INLINE void store(T* p, Vec<T> v) {
-  *reinterpret_cast<typename VecOf<T>::loose*>(p) = v;
-}
+template <class T> FL_INLINE Vec<T> load(const T* p) { return *reinterpret_cast<const typename VecOf<T>::loose*>(p); }
+template <class T> FL_INLINE void store(T* p, Vec<T> v) { *reinterpret_cast<typename VecOf<T>::loose*>(p) = v; }
 // By shuffle: the bits may be no float at all (see kernels_bf16_isa.cpp).
-template <class T>
-FL_INLINE Vec<T> splat(T x) {
+template <class T> FL_INLINE Vec<T> splat(T x) {
   const Vec<T> first = {x};
   return __builtin_shuffle(first, typename VecOf<T>::mask{});
 }
@@ -76,19 +61,13 @@ FL_INLINE Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) { return 
 FL_INLINE Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) { return (Vec<float>)_mm256_fmadd_ps(a, b, c); }
 FL_INLINE Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) { return (Vec<double>)_mm256_fmadd_pd(a, b, c); }
 #else
-template <class V>
-FL_INLINE V fma(V a, V b, V c) {
-  return a * b + c;
-}
+template <class V> FL_INLINE V fma(V a, V b, V c) { return a * b + c; }
 #endif
 #if defined(__FMA__)
 FL_INLINE float fma1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 FL_INLINE double fma1(double a, double b, double c) { return __builtin_fma(a, b, c); }
 #else
-template <class T>
-FL_INLINE T fma1(T a, T b, T c) {
-  return a * b + c;
-}
+template <class T> FL_INLINE T fma1(T a, T b, T c) { return a * b + c; }
 #endif
 
 // What the products accumulate with.
@@ -97,15 +76,11 @@ FL_INLINE Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) {
   return (Vec<float>)_mm512_dpbf16_ps((__m512)c, (__m512bh)a, (__m512bh)b);
 }
 #else
-template <class V>
-FL_INLINE V multiply_add(V a, V b, V c) {
-  return fma(a, b, c);
-}
+template <class V> FL_INLINE V multiply_add(V a, V b, V c) { return fma(a, b, c); }
 #endif
 
 // The first n lanes of a vector, 0 <= n <= kLanes.
-template <class T>
-struct Head {
+template <class T> struct Head {
   int n;
 #if defined(__AVX512F__)
   uint32_t bits;
@@ -129,15 +104,13 @@ FL_INLINE void store(double* p, Vec<double> v, Head<double> h) {
   _mm512_mask_storeu_pd(p, static_cast<__mmask8>(h.bits), v);
 }
 #else
-template <class T>
-FL_INLINE Vec<T> load(const T* p, Head<T> h) {
+template <class T> FL_INLINE Vec<T> load(const T* p, Head<T> h) {
   if (h.n == kLanes<T>) return load(p);
   alignas(kVectorBytes) T part[kLanes<T>] = {};
   for (int i = 0; i < h.n; i++) part[i] = p[i];
   return load(part);
 }
-template <class T>
-FL_INLINE void store(T* p, Vec<T> v, Head<T> h) {
+template <class T> FL_INLINE void store(T* p, Vec<T> v, Head<T> h) {
   if (h.n == kLanes<T>) return store(p, v);
   for (int i = 0; i < h.n; i++) p[i] = v[i];
 }
@@ -152,8 +125,7 @@ FL_INLINE Vec<double> load_range(const double* p, int low, int high) {
   return (Vec<double>)_mm512_maskz_loadu_pd(static_cast<__mmask8>(((1u << high) - 1u) & ~((1u << low) - 1u)), p);
 }
 #else
-template <class T>
-FL_INLINE Vec<T> load_range(const T* p, int low, int high) {
+template <class T> FL_INLINE Vec<T> load_range(const T* p, int low, int high) {
   if (low == 0 && high == kLanes<T>) return load(p);
   alignas(kVectorBytes) T part[kLanes<T>] = {};
   for (int i = low; i < high; i++) part[i] = p[i];
@@ -164,8 +136,7 @@ FL_INLINE Vec<T> load_range(const T* p, int low, int high) {
 FL_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 3); }
 
 // a0 b0 a1 b1 ...: the low and the high half of it.
-template <class T, int... I>
-struct Interleave {
+template <class T, int... I> struct Interleave {
   static constexpr int kWidth = sizeof...(I);
   static FL_INLINE Vec<T> low(Vec<T> a, Vec<T> b) {
     return __builtin_shufflevector(a, b, (I / 2 + (I % 2) * kWidth)...);
@@ -175,24 +146,19 @@ struct Interleave {
   }
 };
 // a0 a2 ... b0 b2 ...
-template <class T, int... I>
-struct TakeEven {
+template <class T, int... I> struct TakeEven {
   static FL_INLINE Vec<T> of(Vec<T> a, Vec<T> b) { return __builtin_shufflevector(a, b, 2 * I...); }
 };
 template <template <class, int...> class Shuffle, class T, int N, int... I>
 struct WithLanes : WithLanes<Shuffle, T, N - 1, N - 1, I...> {};
-template <template <class, int...> class Shuffle, class T, int... I>
-struct WithLanes<Shuffle, T, 0, I...> {
+template <template <class, int...> class Shuffle, class T, int... I> struct WithLanes<Shuffle, T, 0, I...> {
   using type = Shuffle<T, I...>;
 };
-template <class T>
-using Zip = typename WithLanes<Interleave, T, kLanes<T>>::type;
-template <class T>
-using Evens = typename WithLanes<TakeEven, T, kLanes<T>>::type;
+template <class T> using Zip = typename WithLanes<Interleave, T, kLanes<T>>::type;
+template <class T> using Evens = typename WithLanes<TakeEven, T, kLanes<T>>::type;
 
 // Square transpose in log2(lanes) perfect shuffles.
-template <class T>
-FL_INLINE void transpose(Vec<T> (&r)[kLanes<T>]) {
+template <class T> FL_INLINE void transpose(Vec<T> (&r)[kLanes<T>]) {
   constexpr int W = kLanes<T>;
 #pragma GCC unroll 8
   for (int step = 1; step < W; step *= 2) {
@@ -208,8 +174,7 @@ FL_INLINE void transpose(Vec<T> (&r)[kLanes<T>]) {
 }
 
 // Lane i of the result is the sum over the lanes of r[i]. The order of additions is the same for every i.
-template <class T>
-FL_INLINE Vec<T> sum_each(Vec<T> (&r)[kLanes<T>]) {
+template <class T> FL_INLINE Vec<T> sum_each(Vec<T> (&r)[kLanes<T>]) {
   constexpr int W = kLanes<T>;
 #pragma GCC unroll 8
   for (int count = W; count > 1; count /= 2) {

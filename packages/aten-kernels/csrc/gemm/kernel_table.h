@@ -6,8 +6,7 @@
 namespace flambeau::gemm {
 
 // How sums become elements of C.
-template <class T>
-struct Finish {
+template <class T> struct Finish {
   T alpha = 1;
   T beta = 0;               // 0: C is not read
   const T* bias = nullptr;  // per column from the tile's first column on, or per row from its first row on
@@ -23,8 +22,7 @@ struct Finish {
 };
 
 // op(A)[i, k] = a[i * a_row + k * a_k]. In a packed panel of m rows a_row is 1 and a_k is m.
-template <class T>
-struct TileArgs {
+template <class T> struct TileArgs {
   int64_t k;
   const T* a;
   int64_t a_row;
@@ -36,8 +34,7 @@ struct TileArgs {
   Finish<T> finish;
 };
 
-template <class T>
-struct FloatKernels {
+template <class T> struct FloatKernels {
   int lanes;
   int mr;  // most rows of a tile
   int nr;  // columns of a tile
@@ -67,8 +64,7 @@ struct ConvertKernels {
   void (*f32_to_f16)(const float*, uint16_t*, int64_t n);
 };
 
-template <class T>
-const FloatKernels<T>& float_kernels();
+template <class T> const FloatKernels<T>& float_kernels();
 
 // f32 kernels that read units of two bf16; null where the CPU has no such instruction. See kernels_bf16_isa.cpp.
 const FloatKernels<float>* bf16_pair_kernels();

@@ -8,8 +8,7 @@
 
 namespace flambeau::gemm::FL_ISA {
 
-template <class T>
-constexpr FloatKernels<T> table() {
+template <class T> constexpr FloatKernels<T> table() {
   return {kLanes<T>,     kTileRows,      2 * kLanes<T>,  tile_packed<T>, tile_direct<T>,
           tile_panel<T>, few_rows_nn<T>, few_rows_nt<T>, pack_b<T>,      pack_a<T>};
 }

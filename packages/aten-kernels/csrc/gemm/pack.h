@@ -6,8 +6,7 @@
 namespace flambeau::gemm::FL_ISA {
 
 // Rows r[0 .. W) starting at `k`, as W columns; rows past `rows` and elements past `count` are 0.
-template <class T>
-FL_INLINE void load_block(Vec<T> (&r)[kLanes<T>], const T* p, int64_t stride, int rows, int count) {
+template <class T> FL_INLINE void load_block(Vec<T> (&r)[kLanes<T>], const T* p, int64_t stride, int rows, int count) {
   constexpr int W = kLanes<T>;
   if (rows == W && count == W) {
 #pragma GCC unroll 16
@@ -20,8 +19,7 @@ FL_INLINE void load_block(Vec<T> (&r)[kLanes<T>], const T* p, int64_t stride, in
   transpose<T>(r);
 }
 
-template <class T>
-FL_INLINE void pack_b_rows(int64_t k, int n, const T* b, int64_t ldb, T* out) {
+template <class T> FL_INLINE void pack_b_rows(int64_t k, int n, const T* b, int64_t ldb, T* out) {
   constexpr int W = kLanes<T>;
   if (n == 2 * W) {
     for (int64_t i = 0; i < k; i++, b += ldb, out += 2 * W) {
@@ -40,8 +38,7 @@ FL_INLINE void pack_b_rows(int64_t k, int n, const T* b, int64_t ldb, T* out) {
   }
 }
 
-template <class T>
-void pack_b(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* out) {
+template <class T> void pack_b(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* out) {
   constexpr int W = kLanes<T>;
   if (!transposed) return pack_b_rows(k, n, b, ldb, out);
   for (int half = 0; half < 2; half++) {
@@ -58,14 +55,12 @@ void pack_b(bool transposed, int64_t k, int n, const T* b, int64_t ldb, T* out) 
 
 // m elements are kept of each stored vector; what a full store spills is overwritten by the next one, except at the
 // end.
-template <class T>
-FL_INLINE void store_spilling(T* p, Vec<T> v, int keep, const T* end) {
+template <class T> FL_INLINE void store_spilling(T* p, Vec<T> v, int keep, const T* end) {
   if (p + kLanes<T> <= end) return store(p, v);
   for (int i = 0; i < keep; i++) p[i] = v[i];
 }
 
-template <class T>
-void pack_a(bool transposed, int64_t k, int m, const T* a, int64_t lda, T* out) {
+template <class T> void pack_a(bool transposed, int64_t k, int m, const T* a, int64_t lda, T* out) {
   constexpr int W = kLanes<T>;
   const T* end = out + k * m;
   const int last_group = (m - 1) / W * W;

@@ -9,8 +9,7 @@
 
 namespace flambeau::gemm {
 
-template <class T>
-struct Problem {
+template <class T> struct Problem {
   bool ta, tb;
   int64_t M, N, K;
   T alpha;
@@ -87,7 +86,6 @@ Problem<T> make_problem(bool ta, bool tb, int64_t M, int64_t N, int64_t K, T alp
           &float_kernels<T>()};
 }
 
-template <class T>
-void run_problem(const Problem<T>& p);  // f32 and f64
+template <class T> void run_problem(const Problem<T>& p);  // f32 and f64
 
 }  // namespace flambeau::gemm

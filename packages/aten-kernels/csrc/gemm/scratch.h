@@ -8,8 +8,7 @@
 
 namespace flambeau::gemm {
 
-template <class T>
-class Scratch {
+template <class T> class Scratch {
  public:
   explicit Scratch(int64_t count)
       : bytes_(static_cast<size_t>(count) * sizeof(T)),

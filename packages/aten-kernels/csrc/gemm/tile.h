@@ -108,8 +108,7 @@ FL_INLINE void write(Vec<T> (&sum)[R][V], const TileArgs<T>& t, int n, int colum
   finish_tile(spilled, R, V, t, n, column);
 }
 
-template <class T, int R, int V, ASource kA, BSource kB>
-void tile(const TileArgs<T>& t, int n) {
+template <class T, int R, int V, ASource kA, BSource kB> void tile(const TileArgs<T>& t, int n) {
   const Head<T> head(n - (V - 1) * kLanes<T>);
   Vec<T> sum[R][V] = {};
   if constexpr (kA == ASource::kPacked) {  // C arrives while the sums are made
@@ -123,11 +122,9 @@ void tile(const TileArgs<T>& t, int n) {
   write<T, R, V>(sum, t, n);
 }
 
-template <class T, int V, ASource kA, BSource kB>
-struct TileRows {
+template <class T, int V, ASource kA, BSource kB> struct TileRows {
   using Function = void (*)(const TileArgs<T>&, int n);
-  template <int... I>
-  static constexpr Function pick(int m, std::integer_sequence<int, I...>) {
+  template <int... I> static constexpr Function pick(int m, std::integer_sequence<int, I...>) {
     constexpr Function all[] = {tile<T, I + 1, V, kA, kB>...};
     return all[m - 1];
   }
@@ -137,20 +134,17 @@ struct TileRows {
   }
 };
 
-template <class T>
-void tile_packed(const TileArgs<T>& t, int m, int n) {
+template <class T> void tile_packed(const TileArgs<T>& t, int m, int n) {
   if (n > kLanes<T>) return TileRows<T, 2, ASource::kPacked, BSource::kFull>::run(t, m, n);
   TileRows<T, 1, ASource::kPacked, BSource::kFull>::run(t, m, n);
 }
 
-template <class T>
-void tile_panel(const TileArgs<T>& t, int m, int n) {
+template <class T> void tile_panel(const TileArgs<T>& t, int m, int n) {
   if (n > kLanes<T>) return TileRows<T, 2, ASource::kStrided, BSource::kFull>::run(t, m, n);
   TileRows<T, 1, ASource::kStrided, BSource::kFull>::run(t, m, n);
 }
 
-template <class T>
-void tile_direct(const TileArgs<T>& t, int m, int n) {
+template <class T> void tile_direct(const TileArgs<T>& t, int m, int n) {
   if (n == 2 * kLanes<T>) return TileRows<T, 2, ASource::kStrided, BSource::kFull>::run(t, m, n);
   if (n > kLanes<T>) return TileRows<T, 2, ASource::kStrided, BSource::kHead>::run(t, m, n);
   TileRows<T, 1, ASource::kStrided, BSource::kHead>::run(t, m, n);

@@ -5,42 +5,33 @@ namespace flambeau {
 namespace {
 
 // Half types compute in float and round once an element, as torch's do.
-template <class T>
-struct Wide {
+template <class T> struct Wide {
   using type = T;
 };
-template <>
-struct Wide<Half> {
+template <> struct Wide<Half> {
   using type = float;
 };
-template <>
-struct Wide<BFloat16> {
+template <> struct Wide<BFloat16> {
   using type = float;
 };
 
-template <class T>
-struct Unsigned {
+template <class T> struct Unsigned {
   using type = T;
 };  // so that integer overflow wraps
-template <>
-struct Unsigned<int32_t> {
+template <> struct Unsigned<int32_t> {
   using type = uint32_t;
 };
-template <>
-struct Unsigned<int64_t> {
+template <> struct Unsigned<int64_t> {
   using type = uint64_t;
 };
-template <>
-struct Unsigned<int16_t> {
+template <> struct Unsigned<int16_t> {
   using type = uint32_t;
 };
-template <>
-struct Unsigned<uint16_t> {
+template <> struct Unsigned<uint16_t> {
   using type = uint32_t;
 };
 
-template <Combine op, class T>
-inline T combined(T a, T b) {
+template <Combine op, class T> inline T combined(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) {
     return op == Combine::Add || op == Combine::Max ? (a || b) : (a && b);
   } else if constexpr (op == Combine::Add) {
@@ -60,8 +51,7 @@ inline T combined(T a, T b) {
   }
 }
 
-template <Combine op, class T>
-void run(char* self, int64_t ss, const char* source, int64_t cs, int64_t n) {
+template <Combine op, class T> void run(char* self, int64_t ss, const char* source, int64_t cs, int64_t n) {
   if (ss == sizeof(T) && cs == sizeof(T)) {
     T* a = reinterpret_cast<T*>(self);
     const T* b = reinterpret_cast<const T*>(source);
@@ -89,20 +79,31 @@ struct Loops {
   CombineIndexedLoop indexed;
 };
 
-template <Combine op>
-Loops loops_of(DType dtype) {
+template <Combine op> Loops loops_of(DType dtype) {
 #define FL_CASE(name, T) \
-  case DType::name:      \
-    return {&run<op, T>, &run_indexed<op, T>};
+  case DType::name: return {&run<op, T>, &run_indexed<op, T>};
   switch (dtype) {
     FL_CASE(UInt8, uint8_t)
-    FL_CASE(Int8, int8_t) FL_CASE(Int16, int16_t) FL_CASE(Int32, int32_t) FL_CASE(Int64, int64_t)
-        FL_CASE(UInt16, uint16_t) FL_CASE(UInt32, uint32_t) FL_CASE(UInt64, uint64_t) FL_CASE(Bool, bool)
-            FL_CASE(Float16, Half) FL_CASE(BFloat16, BFloat16) FL_CASE(Float32, float) FL_CASE(Float64, double) default
-        : break;
+    FL_CASE(Int8, int8_t)
+    FL_CASE(Int16, int16_t)
+    FL_CASE(Int32, int32_t)
+    FL_CASE(Int64, int64_t)
+    FL_CASE(UInt16, uint16_t)
+    FL_CASE(UInt32, uint32_t)
+    FL_CASE(UInt64, uint64_t)
+    FL_CASE(Bool, bool)
+    FL_CASE(Float16, Half)
+    FL_CASE(BFloat16, BFloat16)
+    FL_CASE(Float32, float)
+    FL_CASE(Float64, double)
+    default: break;
   }
   if constexpr (op == Combine::Add || op == Combine::Multiply) {
-    switch (dtype) { FL_CASE(Complex64, Complex<float>) FL_CASE(Complex128, Complex<double>) default : break; }
+    switch (dtype) {
+      FL_CASE(Complex64, Complex<float>)
+      FL_CASE(Complex128, Complex<double>)
+      default: break;
+    }
   }
 #undef FL_CASE
   return {nullptr, nullptr};
@@ -110,14 +111,10 @@ Loops loops_of(DType dtype) {
 
 Loops find(Combine op, DType dtype) {
   switch (op) {
-    case Combine::Add:
-      return loops_of<Combine::Add>(dtype);
-    case Combine::Multiply:
-      return loops_of<Combine::Multiply>(dtype);
-    case Combine::Max:
-      return loops_of<Combine::Max>(dtype);
-    default:
-      return loops_of<Combine::Min>(dtype);
+    case Combine::Add: return loops_of<Combine::Add>(dtype);
+    case Combine::Multiply: return loops_of<Combine::Multiply>(dtype);
+    case Combine::Max: return loops_of<Combine::Max>(dtype);
+    default: return loops_of<Combine::Min>(dtype);
   }
 }
 

@@ -59,8 +59,7 @@ void check_bounds(const Tensor& index, int64_t dim, int64_t size) {
   });
 }
 
-template <class T>
-void gather_loop(char* const* p, const int64_t* s, int64_t n, int64_t step) {
+template <class T> void gather_loop(char* const* p, const int64_t* s, int64_t n, int64_t step) {
   char* out = p[0];
   const char *index = p[1], *self = p[2];
   for (int64_t i = 0; i < n; ++i, out += s[0], index += s[1], self += s[2])
@@ -80,16 +79,11 @@ void assign_loop(char* self, int64_t ss, const char* index, int64_t is, int64_t 
 
 CombineIndexedLoop assign_of(int64_t size) {
   switch (size) {
-    case 1:
-      return &assign_loop<uint8_t>;
-    case 2:
-      return &assign_loop<uint16_t>;
-    case 4:
-      return &assign_loop<uint32_t>;
-    case 8:
-      return &assign_loop<uint64_t>;
-    default:
-      return &assign_loop<Bytes16>;
+    case 1: return &assign_loop<uint8_t>;
+    case 2: return &assign_loop<uint16_t>;
+    case 4: return &assign_loop<uint32_t>;
+    case 8: return &assign_loop<uint64_t>;
+    default: return &assign_loop<Bytes16>;
   }
 }
 
@@ -158,16 +152,11 @@ void gather_cpu(const Tensor& self_, int64_t dim_, const Tensor& index_, bool, c
   const Operands iter(index.sizes(), operands, 3);
   iter.for_each([&](char* const* p, const int64_t* s, int64_t n) {
     switch (self.itemsize()) {
-      case 1:
-        return gather_loop<uint8_t>(p, s, n, step);
-      case 2:
-        return gather_loop<uint16_t>(p, s, n, step);
-      case 4:
-        return gather_loop<uint32_t>(p, s, n, step);
-      case 8:
-        return gather_loop<uint64_t>(p, s, n, step);
-      default:
-        return gather_loop<Bytes16>(p, s, n, step);
+      case 1: return gather_loop<uint8_t>(p, s, n, step);
+      case 2: return gather_loop<uint16_t>(p, s, n, step);
+      case 4: return gather_loop<uint32_t>(p, s, n, step);
+      case 8: return gather_loop<uint64_t>(p, s, n, step);
+      default: return gather_loop<Bytes16>(p, s, n, step);
     }
   });
 }
@@ -239,59 +228,38 @@ struct Reduction {
 
 Scalar lowest(DType t) {
   switch (t) {
-    case DType::Bool:
-      return Scalar(false);
-    case DType::Int8:
-      return Scalar(int64_t{INT8_MIN});
-    case DType::Int16:
-      return Scalar(int64_t{INT16_MIN});
-    case DType::Int32:
-      return Scalar(int64_t{INT32_MIN});
-    case DType::Int64:
-      return Scalar(INT64_MIN);
-    default:
-      return is_floating(t) ? Scalar(-HUGE_VAL) : Scalar(int64_t{0});
+    case DType::Bool: return Scalar(false);
+    case DType::Int8: return Scalar(int64_t{INT8_MIN});
+    case DType::Int16: return Scalar(int64_t{INT16_MIN});
+    case DType::Int32: return Scalar(int64_t{INT32_MIN});
+    case DType::Int64: return Scalar(INT64_MIN);
+    default: return is_floating(t) ? Scalar(-HUGE_VAL) : Scalar(int64_t{0});
   }
 }
 Scalar highest(DType t) {
   switch (t) {
-    case DType::Bool:
-      return Scalar(true);
-    case DType::UInt8:
-      return Scalar(int64_t{UINT8_MAX});
-    case DType::UInt16:
-      return Scalar(int64_t{UINT16_MAX});
-    case DType::UInt32:
-      return Scalar(int64_t{UINT32_MAX});
-    case DType::UInt64:
-      return Scalar(int64_t{-1});
-    case DType::Int8:
-      return Scalar(int64_t{INT8_MAX});
-    case DType::Int16:
-      return Scalar(int64_t{INT16_MAX});
-    case DType::Int32:
-      return Scalar(int64_t{INT32_MAX});
-    case DType::Int64:
-      return Scalar(INT64_MAX);
-    default:
-      return Scalar(HUGE_VAL);
+    case DType::Bool: return Scalar(true);
+    case DType::UInt8: return Scalar(int64_t{UINT8_MAX});
+    case DType::UInt16: return Scalar(int64_t{UINT16_MAX});
+    case DType::UInt32: return Scalar(int64_t{UINT32_MAX});
+    case DType::UInt64: return Scalar(int64_t{-1});
+    case DType::Int8: return Scalar(int64_t{INT8_MAX});
+    case DType::Int16: return Scalar(int64_t{INT16_MAX});
+    case DType::Int32: return Scalar(int64_t{INT32_MAX});
+    case DType::Int64: return Scalar(INT64_MAX);
+    default: return Scalar(HUGE_VAL);
   }
 }
 Scalar identity(const Reduction& r, DType t) {
   switch (r.combine) {
-    case Combine::Add:
-      return Scalar(int64_t{0});
-    case Combine::Multiply:
-      return Scalar(int64_t{1});
-    case Combine::Max:
-      return lowest(t);
-    default:
-      return highest(t);
+    case Combine::Add: return Scalar(int64_t{0});
+    case Combine::Multiply: return Scalar(int64_t{1});
+    case Combine::Max: return lowest(t);
+    default: return highest(t);
   }
 }
 
-template <class T>
-void divide(char* const* p, const int64_t* s, int64_t n) {
+template <class T> void divide(char* const* p, const int64_t* s, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     T& v = *reinterpret_cast<T*>(p[0] + i * s[0]);
     const int64_t count = *reinterpret_cast<const int64_t*>(p[1] + i * s[1]);
@@ -316,15 +284,20 @@ void divide_by_counts(const Tensor& self, const Tensor& counts) {
   iter.for_each([&](char* const* p, const int64_t* s, int64_t n) {
     switch (self.dtype()) {
 #define FL_CASE(name, T) \
-  case DType::name:      \
-    return divide<T>(p, s, n);
+  case DType::name: return divide<T>(p, s, n);
       FL_CASE(UInt8, uint8_t)
-      FL_CASE(Int8, int8_t) FL_CASE(Int16, int16_t) FL_CASE(Int32, int32_t) FL_CASE(Int64, int64_t)
-          FL_CASE(Float16, Half) FL_CASE(BFloat16, BFloat16) FL_CASE(Float32, float) FL_CASE(Float64, double)
-              FL_CASE(Complex64, Complex<float>) FL_CASE(Complex128, Complex<double>)
+      FL_CASE(Int8, int8_t)
+      FL_CASE(Int16, int16_t)
+      FL_CASE(Int32, int32_t)
+      FL_CASE(Int64, int64_t)
+      FL_CASE(Float16, Half)
+      FL_CASE(BFloat16, BFloat16)
+      FL_CASE(Float32, float)
+      FL_CASE(Float64, double)
+      FL_CASE(Complex64, Complex<float>)
+      FL_CASE(Complex128, Complex<double>)
 #undef FL_CASE
-                  default
-          : FL_CHECK_NOT_IMPLEMENTED(false, "mean is not implemented for '", dtype_name(self.dtype()), "'");
+      default: FL_CHECK_NOT_IMPLEMENTED(false, "mean is not implemented for '", dtype_name(self.dtype()), "'");
     }
   });
 }

@@ -12,28 +12,21 @@ namespace flambeau {
 
 namespace {
 
-template <class F>
-void by_size(int64_t size, F&& f) {
+template <class F> void by_size(int64_t size, F&& f) {
   struct Bytes16 {
     uint64_t a, b;
   };
   switch (size) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Bytes16{});
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(Bytes16{});
   }
 }
 
 // Calls f(row, offset of the row in self) for every (before, picked) pair of rows [b, e).
-template <class F>
-void for_rows(const IndexPlan& p, int64_t b, int64_t e, F&& f) {
+template <class F> void for_rows(const IndexPlan& p, int64_t b, int64_t e, F&& f) {
   const int64_t n = static_cast<int64_t>(p.picked.size());
   for (int64_t r = b; r < e; ++r) f(r, p.before[static_cast<size_t>(r / n)] + p.picked[static_cast<size_t>(r % n)]);
 }

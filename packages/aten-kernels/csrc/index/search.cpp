@@ -21,8 +21,7 @@ Tensor as_keys(const Tensor& t, bool floating) {
   return contiguous(converted(t, floating ? DType::Float64 : DType::Int64));
 }
 
-template <class T>
-int64_t lower_bound(const T* keys, const int64_t* order, int64_t n, T value, bool right) {
+template <class T> int64_t lower_bound(const T* keys, const int64_t* order, int64_t n, T value, bool right) {
   int64_t low = 0, high = n;
   while (low < high) {
     const int64_t mid = low + (high - low) / 2;

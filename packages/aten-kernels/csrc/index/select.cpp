@@ -47,14 +47,9 @@ void index_select_cpu(const Tensor& self_, int64_t dim_, const Tensor& index_, c
                  for (int64_t r = b; r < e; ++r) {
                    const char* row = from + (r / count * size + index[static_cast<size_t>(r % count)]) * bytes;
                    switch (bytes) {  // constant sizes become single moves
-                     case 4:
-                       std::memcpy(to + r * 4, row, 4);
-                       break;
-                     case 8:
-                       std::memcpy(to + r * 8, row, 8);
-                       break;
-                     default:
-                       std::memcpy(to + r * bytes, row, static_cast<size_t>(bytes));
+                     case 4: std::memcpy(to + r * 4, row, 4); break;
+                     case 8: std::memcpy(to + r * 8, row, 8); break;
+                     default: std::memcpy(to + r * bytes, row, static_cast<size_t>(bytes));
                    }
                  }
                });
@@ -88,20 +83,11 @@ std::vector<int64_t> flat_offsets(const Tensor& self, const Tensor& index, const
 
 void move_element(char* to, const char* from, int64_t size) {
   switch (size) {
-    case 1:
-      *to = *from;
-      return;
-    case 2:
-      std::memcpy(to, from, 2);
-      return;
-    case 4:
-      std::memcpy(to, from, 4);
-      return;
-    case 8:
-      std::memcpy(to, from, 8);
-      return;
-    default:
-      std::memcpy(to, from, 16);
+    case 1: *to = *from; return;
+    case 2: std::memcpy(to, from, 2); return;
+    case 4: std::memcpy(to, from, 4); return;
+    case 8: std::memcpy(to, from, 8); return;
+    default: std::memcpy(to, from, 16);
   }
 }
 

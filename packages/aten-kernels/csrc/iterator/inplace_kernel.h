@@ -48,8 +48,7 @@ inline constexpr Kernel run_on_copy = [](const Operator& op, KeySet keys, const 
 void like_self_meta(const Operator& op, KeySet keys, const Value* args, Value* results);
 void self_meta(const Operator& op, KeySet keys, const Value* args, Value* results);
 
-template <auto Fn>
-void install_inplace(const char* name) {
+template <auto Fn> void install_inplace(const char* name) {
   Operator& op = get_operator("aten", name);
   op.inplace->set_kernel(Key::CPU, run_on_self<Fn>);
   op.inplace->set_kernel(Key::Meta, &self_meta);

@@ -1,4 +1,5 @@
-// The geometry of an elementwise loop: operands broadcast to one shape, dims reordered and merged so that the inner loop is long.
+// The geometry of an elementwise loop: operands broadcast to one shape, dims reordered and merged so that the inner
+// loop is long.
 #pragma once
 #include <cstdint>
 
@@ -30,8 +31,8 @@ class Operands {
   int count_ = 0;
   int ndim_ = 0;
   int64_t numel_ = 1;
-  int64_t sizes_[kMaxIterDims];                   // inner dim first
-  int64_t strides_[kMaxOperands][kMaxIterDims];   // in bytes
+  int64_t sizes_[kMaxIterDims];                  // inner dim first
+  int64_t strides_[kMaxOperands][kMaxIterDims];  // in bytes
   char* data_[kMaxOperands];
 };
 

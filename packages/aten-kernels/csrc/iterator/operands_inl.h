@@ -7,8 +7,7 @@
 namespace flambeau {
 
 // Elements [begin, end) in iteration order: a partial first run, whole runs, a partial last one.
-template <class F>
-void Operands::run_range(F& f, int64_t begin, int64_t end) const {
+template <class F> void Operands::run_range(F& f, int64_t begin, int64_t end) const {
   const int64_t inner = ndim_ ? sizes_[0] : 1;
   int64_t index[kMaxIterDims];
   int64_t rest = begin;
@@ -37,8 +36,7 @@ void Operands::run_range(F& f, int64_t begin, int64_t end) const {
   }
 }
 
-template <class F>
-void Operands::for_each(F&& f, int64_t grain) const {
+template <class F> void Operands::for_each(F&& f, int64_t grain) const {
   if (numel_ == 0) return;
   if (FL_LIKELY(numel_ <= grain)) {
     run_range(f, 0, numel_);

@@ -41,8 +41,7 @@ inline Tensor column_major_copy(const Tensor& a) { return column_major_copy(a, b
 Tensor column_major(const Tensor& a);
 
 /// Calls `f(i)` for every matrix, on all threads when there is work for them; `work` is about the operations of one.
-template <class F>
-void for_each_matrix(int64_t count, double work, F&& f) {
+template <class F> void for_each_matrix(int64_t count, double work, F&& f) {
   lapack::load();
   const ReleaseInterpreter long_work(work * static_cast<double>(count) > 1e5);
   const double per_chunk = 2e5 / (work + 1);
@@ -52,17 +51,12 @@ void for_each_matrix(int64_t count, double work, F&& f) {
 }
 
 /// Runs `f.template operator()<T>()` for the element type.
-template <class F>
-void with_type(DType dtype, F&& f) {
+template <class F> void with_type(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Float32:
-      return f.template operator()<float>();
-    case DType::Float64:
-      return f.template operator()<double>();
-    case DType::Complex64:
-      return f.template operator()<std::complex<float>>();
-    default:
-      return f.template operator()<std::complex<double>>();
+    case DType::Float32: return f.template operator()<float>();
+    case DType::Float64: return f.template operator()<double>();
+    case DType::Complex64: return f.template operator()<std::complex<float>>();
+    default: return f.template operator()<std::complex<double>>();
   }
 }
 

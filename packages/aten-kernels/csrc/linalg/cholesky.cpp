@@ -9,8 +9,7 @@ using namespace linalg;
 
 namespace {
 
-template <class T>
-Int potrf(char uplo, Int n, T* a) {
+template <class T> Int potrf(char uplo, Int n, T* a) {
   static void* const f = lapack::routine<T>("potrf");
   Int info = 0;
   const Int ld = n > 1 ? n : 1;
@@ -18,8 +17,7 @@ Int potrf(char uplo, Int n, T* a) {
   return info;
 }
 
-template <class T>
-void clear_triangle(bool upper, Int n, T* a) {
+template <class T> void clear_triangle(bool upper, Int n, T* a) {
   for (Int j = 0; j < n; ++j)
     for (Int i = upper ? 0 : j + 1; i < (upper ? j : n); ++i) a[static_cast<int64_t>(j) * n + i] = T(0);
 }

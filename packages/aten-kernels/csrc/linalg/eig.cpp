@@ -11,8 +11,7 @@ using namespace linalg;
 
 namespace {
 
-template <class T>
-Int heevd(char job, char uplo, Int n, T* a, lapack::Real<T>* w) {
+template <class T> Int heevd(char job, char uplo, Int n, T* a, lapack::Real<T>* w) {
   static void* const f = lapack::routine<T>("syevd", "heevd");
   using R = lapack::Real<T>;
   Int info = 0, length = -1, real_length = -1, int_length = -1;
@@ -78,18 +77,15 @@ void eigh_cpu(const Tensor& A, std::string_view UPLO, bool compute_v, const Tens
 
 namespace {
 
-template <class T>
-struct ComplexOf {
+template <class T> struct ComplexOf {
   using type = std::complex<T>;
 };
-template <class T>
-struct ComplexOf<std::complex<T>> {
+template <class T> struct ComplexOf<std::complex<T>> {
   using type = std::complex<T>;
 };
 
 // A conjugate pair of real matrices' vectors comes as real and imaginary columns.
-template <class R>
-void join_pairs(Int n, const R* im, const R* v, std::complex<R>* out) {
+template <class R> void join_pairs(Int n, const R* im, const R* v, std::complex<R>* out) {
   for (Int j = 0; j < n; ++j) {
     const R* re_column = v + static_cast<int64_t>(j) * n;
     std::complex<R>* to = out + static_cast<int64_t>(j) * n;
@@ -105,8 +101,7 @@ void join_pairs(Int n, const R* im, const R* v, std::complex<R>* out) {
   }
 }
 
-template <class T>
-Int geev(Int n, T* a, typename ComplexOf<T>::type* w, typename ComplexOf<T>::type* vectors) {
+template <class T> Int geev(Int n, T* a, typename ComplexOf<T>::type* w, typename ComplexOf<T>::type* vectors) {
   static void* const f = lapack::routine<T>("geev");
   using R = lapack::Real<T>;
   const char left = 'N', right = vectors ? 'V' : 'N';

@@ -23,8 +23,7 @@ Driver driver_of(std::string_view name) {
   return Driver::Gelss;
 }
 
-template <class T>
-struct Problem {
+template <class T> struct Problem {
   Int m, n, k, ldb;
   T* a;
   T* b;
@@ -33,8 +32,7 @@ struct Problem {
   Int rank = 0, info = 0;
 };
 
-template <class T>
-void gels(Problem<T>& p) {
+template <class T> void gels(Problem<T>& p) {
   static void* const f = lapack::routine<T>("gels");
   const char trans = 'N';
   Int length = -1;
@@ -45,8 +43,7 @@ void gels(Problem<T>& p) {
   lapack::call(f, &trans, &p.m, &p.n, &p.k, p.a, &p.m, p.b, &p.ldb, work.get(), &length, &p.info, lapack::kOne);
 }
 
-template <class T>
-void gelsy(Problem<T>& p) {
+template <class T> void gelsy(Problem<T>& p) {
   static void* const f = lapack::routine<T>("gelsy");
   using R = lapack::Real<T>;
   const std::unique_ptr<Int[]> jpvt(new Int[static_cast<size_t>(p.n)]());
@@ -66,8 +63,7 @@ void gelsy(Problem<T>& p) {
   run(work.get());
 }
 
-template <class T>
-void gelsd(Problem<T>& p) {
+template <class T> void gelsd(Problem<T>& p) {
   static void* const f = lapack::routine<T>("gelsd");
   using R = lapack::Real<T>;
   Int length = -1, first_int = 0;
@@ -88,8 +84,7 @@ void gelsd(Problem<T>& p) {
   run(work.get(), rwork.get(), iwork.get());
 }
 
-template <class T>
-void gelss(Problem<T>& p) {
+template <class T> void gelss(Problem<T>& p) {
   static void* const f = lapack::routine<T>("gelss");
   using R = lapack::Real<T>;
   const std::unique_ptr<R[]> rwork(new R[static_cast<size_t>(5 * std::min(p.m, p.n))]);
@@ -148,18 +143,10 @@ void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, st
         if (m == 0) std::fill(p.b, p.b + static_cast<int64_t>(ldb) * k, T(0));  // of no column, all of B is left over
       } else {
         switch (kind) {
-          case Driver::Gels:
-            gels(p);
-            break;
-          case Driver::Gelsy:
-            gelsy(p);
-            break;
-          case Driver::Gelsd:
-            gelsd(p);
-            break;
-          case Driver::Gelss:
-            gelss(p);
-            break;
+          case Driver::Gels: gels(p); break;
+          case Driver::Gelsy: gelsy(p); break;
+          case Driver::Gelsd: gelsd(p); break;
+          case Driver::Gelss: gelss(p); break;
         }
       }
       rank.data_as<int64_t>()[i] = p.rank;

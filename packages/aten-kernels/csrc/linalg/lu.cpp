@@ -13,8 +13,7 @@ namespace {
 
 double cube(int64_t n) { return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }
 
-template <class T>
-Int getrf(Int m, Int n, T* a, Int* pivots) {
+template <class T> Int getrf(Int m, Int n, T* a, Int* pivots) {
   static void* const f = lapack::routine<T>("getrf");
   Int info = 0;
   if (m == 0 || n == 0) return 0;
@@ -22,16 +21,14 @@ Int getrf(Int m, Int n, T* a, Int* pivots) {
   return info;
 }
 
-template <class T>
-void getrs(char trans, Int n, Int k, const T* lu, const Int* pivots, T* b) {
+template <class T> void getrs(char trans, Int n, Int k, const T* lu, const Int* pivots, T* b) {
   static void* const f = lapack::routine<T>("getrs");
   Int info = 0;
   if (n == 0 || k == 0) return;
   lapack::call(f, &trans, &n, &k, lu, &n, pivots, b, &n, &info, lapack::kOne);
 }
 
-template <class T>
-Int getri(Int n, T* a, const Int* pivots) {
+template <class T> Int getri(Int n, T* a, const Int* pivots) {
   static void* const f = lapack::routine<T>("getri");
   Int info = 0, length = -1;
   T first{};

@@ -56,8 +56,7 @@ struct Product {
   const Scalar& beta;
 };
 
-template <auto kGemm, auto kBatched, class T, class S>
-void real_product(const Product& p) {
+template <auto kGemm, auto kBatched, class T, class S> void real_product(const Product& p) {
   const auto* a = static_cast<const T*>(p.a);
   const auto* b = static_cast<const T*>(p.b);
   auto* c = static_cast<T*>(p.c);
@@ -67,15 +66,13 @@ void real_product(const Product& p) {
            p.stride_c, nullptr);
 }
 
-template <class T>
-void integer_product(const Product& p) {
+template <class T> void integer_product(const Product& p) {
   const T alpha = static_cast<T>(p.alpha.to_int()), beta = static_cast<T>(p.beta.to_int());
   gemm::gemm_int_batched<T>(p.batch, p.ta, p.tb, p.m, p.n, p.k, alpha, static_cast<const T*>(p.a), p.lda, p.stride_a,
                             static_cast<const T*>(p.b), p.ldb, p.stride_b, beta, static_cast<T*>(p.c), p.n, p.stride_c);
 }
 
-template <auto kGemm, class R>
-void complex_product(const Product& p) {
+template <auto kGemm, class R> void complex_product(const Product& p) {
   using T = std::complex<R>;
   const auto number = [](const Scalar& s) { return T(static_cast<R>(s.real()), static_cast<R>(s.imag())); };
   const T alpha = number(p.alpha), beta = number(p.beta);
@@ -92,28 +89,17 @@ void complex_product(const Product& p) {
 void run_product(const Product& p, DType dtype) {
   using namespace gemm;
   switch (dtype) {
-    case DType::Float32:
-      return real_product<gemm_f32, gemm_f32_batched, float, float>(p);
-    case DType::Float64:
-      return real_product<gemm_f64, gemm_f64_batched, double, double>(p);
-    case DType::BFloat16:
-      return real_product<gemm_bf16, gemm_bf16_batched, uint16_t, float>(p);
-    case DType::Float16:
-      return real_product<gemm_f16, gemm_f16_batched, uint16_t, float>(p);
-    case DType::Complex64:
-      return complex_product<gemm_c64, float>(p);
-    case DType::Complex128:
-      return complex_product<gemm_c128, double>(p);
-    case DType::Int8:
-      return integer_product<int8_t>(p);
-    case DType::UInt8:
-      return integer_product<uint8_t>(p);
-    case DType::Int16:
-      return integer_product<int16_t>(p);
-    case DType::Int32:
-      return integer_product<int32_t>(p);
-    default:
-      return integer_product<int64_t>(p);
+    case DType::Float32: return real_product<gemm_f32, gemm_f32_batched, float, float>(p);
+    case DType::Float64: return real_product<gemm_f64, gemm_f64_batched, double, double>(p);
+    case DType::BFloat16: return real_product<gemm_bf16, gemm_bf16_batched, uint16_t, float>(p);
+    case DType::Float16: return real_product<gemm_f16, gemm_f16_batched, uint16_t, float>(p);
+    case DType::Complex64: return complex_product<gemm_c64, float>(p);
+    case DType::Complex128: return complex_product<gemm_c128, double>(p);
+    case DType::Int8: return integer_product<int8_t>(p);
+    case DType::UInt8: return integer_product<uint8_t>(p);
+    case DType::Int16: return integer_product<int16_t>(p);
+    case DType::Int32: return integer_product<int32_t>(p);
+    default: return integer_product<int64_t>(p);
   }
 }
 

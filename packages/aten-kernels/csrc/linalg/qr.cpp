@@ -12,8 +12,7 @@ using namespace linalg;
 namespace {
 
 // Runs a routine that takes (..., work, lwork, info) twice: to ask how much work space it wants, then for good.
-template <class T, class F>
-void with_work(F&& run) {
+template <class T, class F> void with_work(F&& run) {
   T first{};
   run(&first, Int{-1});
   const Int length = lapack::work_length(first);
@@ -21,15 +20,13 @@ void with_work(F&& run) {
   run(work.get(), length);
 }
 
-template <class T>
-void geqrf(Int m, Int n, T* a, T* tau) {
+template <class T> void geqrf(Int m, Int n, T* a, T* tau) {
   static void* const f = lapack::routine<T>("geqrf");
   Int info = 0;
   if (m && n) with_work<T>([&](T* work, Int length) { lapack::call(f, &m, &n, a, &m, tau, work, &length, &info); });
 }
 
-template <class T>
-void orgqr(Int m, Int n, Int k, T* a, const T* tau) {
+template <class T> void orgqr(Int m, Int n, Int k, T* a, const T* tau) {
   static void* const f = lapack::routine<T>("orgqr", "ungqr");
   Int info = 0;
   if (m && n) with_work<T>([&](T* work, Int length) { lapack::call(f, &m, &n, &k, a, &m, tau, work, &length, &info); });
@@ -139,8 +136,7 @@ QrMode qr_mode(std::string_view mode) {
 }
 
 // The upper triangle of the first `r` rows of a column-major m x n matrix.
-template <class T>
-void copy_upper(const T* a, Int m, Int n, Int r, T* out) {
+template <class T> void copy_upper(const T* a, Int m, Int n, Int r, T* out) {
   for (Int j = 0; j < n; ++j)
     for (Int i = 0; i < r; ++i)
       out[static_cast<int64_t>(j) * r + i] = i <= j ? a[static_cast<int64_t>(j) * m + i] : T(0);

@@ -44,8 +44,7 @@ Int gesdd(char job, Int m, Int n, T* a, lapack::Real<T>* s, T* u, Int u_columns,
 }
 
 // The factors of a matrix without elements.
-template <class T>
-void identity(T* a, int64_t n, int64_t m) {
+template <class T> void identity(T* a, int64_t n, int64_t m) {
   for (int64_t j = 0; j < m; ++j)
     for (int64_t i = 0; i < n; ++i) a[j * n + i] = i == j ? T(1) : T(0);
 }

@@ -9,15 +9,13 @@ FL_VM_BEGIN
 
 namespace detail {
 
-template <typename T>
-inline constexpr T kSigmoidScale = std::is_same_v<T, float> ? T(0x1p-64) : T(0x1p-512);
+template <typename T> inline constexpr T kSigmoidScale = std::is_same_v<T, float> ? T(0x1p-64) : T(0x1p-512);
 template <typename T>
 inline constexpr T kSigmoidLimit = std::is_same_v<T, float> ? T(110) : T(755);  // x e^x is below all subnormals
 
 // kSigmoidScale (1 + e^-x). The scale keeps e^-x from overflowing where the result is small, even subnormal. All but
 // the last addition are exact or made good by `lost`, since an error here is doubled in the quotient.
-template <typename T>
-FL_VM T sigmoid_denominator(T x) {
+template <typename T> FL_VM T sigmoid_denominator(T x) {
   constexpr bool f32 = std::is_same_v<T, float>;
   const T c = x < -kSigmoidLimit<T> ? -kSigmoidLimit<T> : x;
   const auto e = exp_reduce(-(c > T(f32 ? 41 : 60) ? T(f32 ? 41 : 60) : c));
@@ -33,13 +31,9 @@ FL_VM T sigmoid_denominator(T x) {
 }  // namespace detail
 
 /// 1 / (1 + e^-x).
-template <typename T>
-FL_VM Real<T> sigmoid(T x) {
-  return detail::kSigmoidScale<T> / detail::sigmoid_denominator(x);
-}
+template <typename T> FL_VM Real<T> sigmoid(T x) { return detail::kSigmoidScale<T> / detail::sigmoid_denominator(x); }
 /// log(sigmoid(x)) = min(x, 0) - log1p(e^-|x|). The exponential goes into the logarithm in two parts.
-template <typename T>
-FL_VM Real<T> logsigmoid(T x) {
+template <typename T> FL_VM Real<T> logsigmoid(T x) {
   const T a = -abs(x);
   const auto r = detail::exp_reduce(a < detail::kExpLow<T> ? detail::kExpLow<T> : a);
   const auto [v, v_lo] = detail::add_expm1(T(1), r);
@@ -50,34 +44,27 @@ FL_VM Real<T> logsigmoid(T x) {
   return (x < T(0) ? x : (x != x ? x : T(0))) - (e < std::numeric_limits<T>::epsilon() / 4 ? e : y);
 }
 /// log(1 + e^(beta x)) / beta; x itself once beta x exceeds `threshold`.
-template <typename T>
-FL_VM Real<T> softplus(T x, T beta, T threshold) {
+template <typename T> FL_VM Real<T> softplus(T x, T beta, T threshold) {
   const T z = x * beta;
   return z > threshold ? x : log1p(exp(z)) / beta;
 }
 /// Derivative of softplus(x, beta, threshold) by x.
-template <typename T>
-FL_VM Real<T> softplus_grad(T x, T beta, T threshold) {
+template <typename T> FL_VM Real<T> softplus_grad(T x, T beta, T threshold) {
   const T z = x * beta;
   return z > threshold ? T(1) : sigmoid(z);
 }
 
 /// x sigmoid(x); NaN at -inf, as in torch.
-template <typename T>
-FL_VM Real<T> silu(T x) {
+template <typename T> FL_VM Real<T> silu(T x) {
   const T y = x < -detail::kSigmoidLimit<T> ? x * T(0) : x;
   const T r = y * detail::kSigmoidScale<T> / detail::sigmoid_denominator(x);
   return abs(x) < T(1e-18) ? T(0.5) * x : r;  // the scaled numerator may be subnormal
 }
-template <typename T>
-FL_VM Real<T> silu_grad(T x) {
+template <typename T> FL_VM Real<T> silu_grad(T x) {
   const T s = sigmoid(x);
   return s * (T(1) + x * (T(1) - s));
 }
-template <typename T>
-FL_VM Real<T> mish(T x) {
-  return x * tanh(log1p(exp(x)));
-}
+template <typename T> FL_VM Real<T> mish(T x) { return x * tanh(log1p(exp(x))); }
 
 namespace detail {
 
@@ -101,24 +88,18 @@ FL_VM double normal_cdf(double x) { return 0.5 * (1.0 + erf(x * 0.70710678118654
 }  // namespace detail
 
 /// x Phi(x), Phi the standard normal distribution function.
-template <typename T>
-FL_VM Real<T> gelu(T x) {
-  return x * detail::normal_cdf(x);
-}
+template <typename T> FL_VM Real<T> gelu(T x) { return x * detail::normal_cdf(x); }
 /// d/dx gelu(x) = Phi(x) + x phi(x).
-template <typename T>
-FL_VM Real<T> gelu_grad(T x) {
+template <typename T> FL_VM Real<T> gelu_grad(T x) {
   const T pdf = exp(T(-0.5) * x * x) * T(0.39894228040143267794);
   return fma_(x, pdf, detail::normal_cdf(x));
 }
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
-template <typename T>
-FL_VM Real<T> gelu_tanh(T x) {
+template <typename T> FL_VM Real<T> gelu_tanh(T x) {
   const T u = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
   return T(0.5) * x * (T(1) + tanh(u));
 }
-template <typename T>
-FL_VM Real<T> gelu_tanh_grad(T x) {
+template <typename T> FL_VM Real<T> gelu_tanh_grad(T x) {
   const T x2 = x * x;
   const T u = T(0.79788456080286535588) * (x + T(0.044715) * x2 * x);
   const T t = tanh(u);

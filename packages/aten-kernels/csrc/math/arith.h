@@ -9,10 +9,7 @@ FL_VM float sqrt(float x) { return __builtin_sqrtf(x); }
 FL_VM double sqrt(double x) { return __builtin_sqrt(x); }
 FL_VM float rsqrt(float x) { return 1.0f / sqrt(x); }
 FL_VM double rsqrt(double x) { return 1.0 / sqrt(x); }
-template <typename T>
-FL_VM Real<T> reciprocal(T x) {
-  return T(1) / x;
-}
+template <typename T> FL_VM Real<T> reciprocal(T x) { return T(1) / x; }
 
 FL_VM float floor(float x) { return __builtin_floorf(x); }
 FL_VM double floor(double x) { return __builtin_floor(x); }
@@ -24,48 +21,34 @@ FL_VM double trunc(double x) { return __builtin_trunc(x); }
 FL_VM float round(float x) { return __builtin_rintf(x); }
 FL_VM double round(double x) { return __builtin_rint(x); }
 /// x - trunc(x); carries the sign of x, NaN at infinities.
-template <typename T>
-FL_VM Real<T> frac(T x) {
-  return x - trunc(x);
-}
+template <typename T> FL_VM Real<T> frac(T x) { return x - trunc(x); }
 
 /// round(x, decimals): scaled by a power of ten in the type of x, as torch.
-template <typename T>
-FL_VM Real<T> round_decimals(T x, T ten_to_decimals, bool negative_decimals) {
+template <typename T> FL_VM Real<T> round_decimals(T x, T ten_to_decimals, bool negative_decimals) {
   const T p = ten_to_decimals;
   return negative_decimals ? round(x / p) * p : round(x * p) / p;
 }
 
 /// -1, 0 or 1; 0 for NaN, as in torch.
-template <typename T>
-FL_VM Real<T> sign(T x) {
-  return T(x > T(0)) - T(x < T(0));
-}
+template <typename T> FL_VM Real<T> sign(T x) { return T(x > T(0)) - T(x < T(0)); }
 /// 0 below zero and at NaN, `at_zero` at zero, 1 above.
-template <typename T>
-FL_VM Real<T> heaviside(T x, T at_zero) {
-  return x == T(0) ? at_zero : T(x > T(0));
-}
+template <typename T> FL_VM Real<T> heaviside(T x, T at_zero) { return x == T(0) ? at_zero : T(x > T(0)); }
 
 // NaN in either argument wins (torch.maximum, clamp) ...
-template <typename T>
-FL_VM Real<T> maximum(T a, T b) {
+template <typename T> FL_VM Real<T> maximum(T a, T b) {
   const T r = a > b ? a : b;
   return a != a ? a : r;
 }
-template <typename T>
-FL_VM Real<T> minimum(T a, T b) {
+template <typename T> FL_VM Real<T> minimum(T a, T b) {
   const T r = a < b ? a : b;
   return a != a ? a : r;
 }
 // ... or loses (torch.fmax, fmin).
-template <typename T>
-FL_VM Real<T> fmax(T a, T b) {
+template <typename T> FL_VM Real<T> fmax(T a, T b) {
   const T r = a > b ? a : b;
   return b != b ? a : r;
 }
-template <typename T>
-FL_VM Real<T> fmin(T a, T b) {
+template <typename T> FL_VM Real<T> fmin(T a, T b) {
   const T r = a < b ? a : b;
   return b != b ? a : r;
 }
@@ -89,8 +72,7 @@ FL_VM double hypot(double a, double b) {
 }
 
 /// The number next to a towards b; b itself when equal.
-template <typename T>
-FL_VM Real<T> nextafter(T a, T b) {
+template <typename T> FL_VM Real<T> nextafter(T a, T b) {
   using Bits = decltype(bits(a));
   const Bits i = bits(a);
   const bool outward = (b > a) == (a > T(0));
@@ -113,8 +95,7 @@ FL_VM bool fmod_is_narrow(double a, double b) {
   return false;
 #endif
 }
-template <typename T>
-FL_VM Real<T> fmod_narrow(T a, T b) {
+template <typename T> FL_VM Real<T> fmod_narrow(T a, T b) {
 #ifdef __FMA__
   using Wide = T;
 #else
@@ -126,19 +107,14 @@ FL_VM Real<T> fmod_narrow(T a, T b) {
   r = r >= y ? r - y : r;
   return copysign(static_cast<T>(r), a);
 }
-template <typename T>
-inline Real<T> fmod(T a, T b) {
+template <typename T> inline Real<T> fmod(T a, T b) {
   return fmod_is_narrow(a, b) ? fmod_narrow(a, b) : std::fmod(a, b);
 }
 
 namespace detail {
 // Python's % and // from m = fmod(a, b).
-template <typename T>
-FL_VM T floor_remainder(T m, T b) {
-  return (m != T(0)) & ((b < T(0)) != (m < T(0))) ? m + b : m;
-}
-template <typename T>
-FL_VM T floor_quotient(T a, T b, T m) {
+template <typename T> FL_VM T floor_remainder(T m, T b) { return (m != T(0)) & ((b < T(0)) != (m < T(0))) ? m + b : m; }
+template <typename T> FL_VM T floor_quotient(T a, T b, T m) {
   T q = (a - m) / b;
   q = (m != T(0)) & ((b < T(0)) != (m < T(0))) ? q - T(1) : q;
   T f = floor(q);
@@ -149,21 +125,11 @@ FL_VM T floor_quotient(T a, T b, T m) {
 }  // namespace detail
 
 /// Remainder with the sign of the divisor (Python's %).
-template <typename T>
-inline Real<T> remainder(T a, T b) {
-  return detail::floor_remainder(fmod(a, b), b);
-}
-template <typename T>
-FL_VM Real<T> remainder_narrow(T a, T b) {
-  return detail::floor_remainder(fmod_narrow(a, b), b);
-}
+template <typename T> inline Real<T> remainder(T a, T b) { return detail::floor_remainder(fmod(a, b), b); }
+template <typename T> FL_VM Real<T> remainder_narrow(T a, T b) { return detail::floor_remainder(fmod_narrow(a, b), b); }
 /// Python's // on floats: floor of the exact quotient, found through fmod so that it agrees with remainder().
-template <typename T>
-inline Real<T> floor_divide(T a, T b) {
-  return detail::floor_quotient(a, b, fmod(a, b));
-}
-template <typename T>
-FL_VM Real<T> floor_divide_narrow(T a, T b) {
+template <typename T> inline Real<T> floor_divide(T a, T b) { return detail::floor_quotient(a, b, fmod(a, b)); }
+template <typename T> FL_VM Real<T> floor_divide_narrow(T a, T b) {
   return detail::floor_quotient(a, b, fmod_narrow(a, b));
 }
 

@@ -19,11 +19,9 @@ FL_VM_BEGIN
 
 namespace detail {
 
-template <typename T>
-inline constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <typename T> inline constexpr bool is_half_v = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-template <typename To, typename From>
-FL_VM To float_to_integer(From x) {
+template <typename To, typename From> FL_VM To float_to_integer(From x) {
   if constexpr (sizeof(To) < 4 || std::is_same_v<To, int32_t>) {
     return static_cast<To>(static_cast<int32_t>(x));
   } else if constexpr (sizeof(To) == 4 || std::is_signed_v<To>) {
@@ -37,8 +35,7 @@ FL_VM To float_to_integer(From x) {
 
 }  // namespace detail
 
-template <typename To, typename From>
-FL_VM To convert(From x) {
+template <typename To, typename From> FL_VM To convert(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
   } else if constexpr (std::is_same_v<From, bool>) {

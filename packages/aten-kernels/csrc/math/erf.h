@@ -9,8 +9,10 @@ FL_VM_BEGIN
 namespace detail {
 // log(erfc(a)) for a in [0.92, 4.2]; erfc(4.2) is below half a unit of 1.
 FL_VM float log_erfc(float a) {  // erf_tail_f
-  return fma_(a, horner(a, -0.128646567f, -0.635158598f, -0.106225699f, 0.0237531643f, -0.0036385858f, 0.000321929925f,
-                        -1.11514437e-05f), -a);
+  return fma_(a,
+              horner(a, -0.128646567f, -0.635158598f, -0.106225699f, 0.0237531643f, -0.0036385858f, 0.000321929925f,
+                     -1.11514437e-05f),
+              -a);
 }
 // erf(a) / a - 1 for a up to 0.93, from s = a^2.
 FL_VM float erf_small(float s) {  // erf_f
@@ -43,12 +45,12 @@ namespace detail {
 // erfc(a) e^(a^2) for a in [0, 28] is (1 + a S(a)) / (1 + 2a), and this is a S(a). The rational function S makes up at
 // most an eighth of the numerator, so its own roundings hardly count.
 FL_VM double erfcx_excess(double a) {
-  const double p = horner(a, 7142.804374529974, 13540.856889298862, 12843.72862816062, 7793.098953034511,
-                          3291.7685002203334, 996.7582517524419, 215.53999358573657, 32.02757011318232,
-                          2.9605170060973185, 0.1283791670934714);
-  const double q = horner(a, 8194.852744315585, 27351.120433576925, 42440.89980430175, 40425.311944890505,
-                          26257.33633847636, 12198.156583486787, 4124.011453707312, 1007.9774444552468,
-                          171.8393190071571, 18.6660147160762, 1.0);
+  const double p =
+      horner(a, 7142.804374529974, 13540.856889298862, 12843.72862816062, 7793.098953034511, 3291.7685002203334,
+             996.7582517524419, 215.53999358573657, 32.02757011318232, 2.9605170060973185, 0.1283791670934714);
+  const double q =
+      horner(a, 8194.852744315585, 27351.120433576925, 42440.89980430175, 40425.311944890505, 26257.33633847636,
+             12198.156583486787, 4124.011453707312, 1007.9774444552468, 171.8393190071571, 18.6660147160762, 1.0);
   return a * (p / q);
 }
 // The quotient, with what its roundings lost in the second part.
@@ -87,12 +89,12 @@ FL_VM double times_exp_square(Parts<double> v, double a, double sign) {
 FL_VM double erf(double x) {
   const double a = abs(x);
   const double s = x * x;
-  const double small = fma_(horner(s, 0.12837916709551259, -0.37612638903183754, 0.11283791670955119,
-                                   -0.026866170645129733, 0.005223977625422086, -0.00085483270218532359,
-                                   0.00012055332899359584, -1.492564746516723e-05, 1.646204340878667e-06,
-                                   -1.6364614435004177e-07, 1.4792145876299148e-08, -1.2163042643794988e-09,
-                                   8.7037923267527362e-11, -4.2228999432497382e-12),
-                            x, x);  // erf_d
+  const double small =
+      fma_(horner(s, 0.12837916709551259, -0.37612638903183754, 0.11283791670955119, -0.026866170645129733,
+                  0.005223977625422086, -0.00085483270218532359, 0.00012055332899359584, -1.492564746516723e-05,
+                  1.646204340878667e-06, -1.6364614435004177e-07, 1.4792145876299148e-08, -1.2163042643794988e-09,
+                  8.7037923267527362e-11, -4.2228999432497382e-12),
+           x, x);  // erf_d
   const double t = a > 6.0 ? 6.0 : a;
   // 1 - erfc(t), where one part of everything is enough.
   const double z = detail::high_part(t);
@@ -201,10 +203,7 @@ FL_VM double ndtri(double p) {
 FL_VM float ndtri(float p) { return static_cast<float>(ndtri(static_cast<double>(p))); }
 
 /// Standard normal distribution function.
-template <typename T>
-FL_VM Real<T> ndtr(T x) {
-  return T(0.5) * erfc(x * T(-0.70710678118654752440));
-}
+template <typename T> FL_VM Real<T> ndtr(T x) { return T(0.5) * erfc(x * T(-0.70710678118654752440)); }
 
 /// log(ndtr(x)), without losing the lower tail.
 FL_VM double log_ndtr(double x) {

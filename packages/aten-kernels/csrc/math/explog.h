@@ -20,12 +20,10 @@ template <typename T>
 inline constexpr T kLn2Lo = std::is_same_v<T, float> ? T(-2.12194440e-4f) : T(1.90821492927058770002e-10);
 
 // x = n log(2) + r with r = hi + lo rounded; hi is exact. `shifted` carries n in its low bits.
-template <typename T>
-struct ExpReduced {
+template <typename T> struct ExpReduced {
   T shifted, n, r, hi, lo;
 };
-template <typename T>
-FL_VM ExpReduced<T> exp_reduce(T x) {
+template <typename T> FL_VM ExpReduced<T> exp_reduce(T x) {
   const T shifted = fma_(x, T(1.44269504088896340736), kRoundMagic<T>);
   const T n = shifted - kRoundMagic<T>;
   const T hi = fma_(n, -kLn2Hi<T>, x);
@@ -66,10 +64,7 @@ FL_VM double exp_quotient(double r) {  // expm1_d
                 2.511163197148204e-08, 2.0939679449487088e-09);
 }
 // e^r - 1.
-template <typename T>
-FL_VM T expm1_poly(T r) {
-  return fma_(exp_quotient(r), r * r, r);
-}
+template <typename T> FL_VM T expm1_poly(T r) { return fma_(exp_quotient(r), r * r, r); }
 // 2^-n from the low bits of `shifted`, for -n a normal exponent.
 FL_VM float inverse_pow2_bits(float shifted) {
   return from_bits(static_cast<int32_t>(0x3f800000u - (static_cast<uint32_t>(bits(shifted)) << 23)));
@@ -77,13 +72,11 @@ FL_VM float inverse_pow2_bits(float shifted) {
 FL_VM double inverse_pow2_bits(double shifted) {
   return from_bits(static_cast<int64_t>(0x3ff0000000000000u - (static_cast<uint64_t>(bits(shifted)) << 52)));
 }
-template <typename T>
-struct Parts {
+template <typename T> struct Parts {
   T hi, lo;
 };
 // c + (e^r - 1) in two parts, for c = 0 or |c| >= |r|. With c = 1 - 2^-n it is 2^-n (e^x - 1), x = n log(2) + r.
-template <typename T>
-FL_VM Parts<T> add_expm1(T c, const ExpReduced<T>& e) {
+template <typename T> FL_VM Parts<T> add_expm1(T c, const ExpReduced<T>& e) {
   const T tail = fma_(exp_quotient(e.r), e.r * e.r, e.lo);
   const T s = c + e.hi;
   const T rest = (e.hi - (s - c)) + tail;
@@ -91,14 +84,11 @@ FL_VM Parts<T> add_expm1(T c, const ExpReduced<T>& e) {
   return {hi, rest - (hi - s)};
 }
 
-template <typename T>
-inline constexpr T kExpLow = std::is_same_v<T, float> ? T(-104) : T(-746);  // below: 0
-template <typename T>
-inline constexpr T kExpHigh = std::is_same_v<T, float> ? T(89) : T(710);  // above: infinite
+template <typename T> inline constexpr T kExpLow = std::is_same_v<T, float> ? T(-104) : T(-746);  // below: 0
+template <typename T> inline constexpr T kExpHigh = std::is_same_v<T, float> ? T(89) : T(710);    // above: infinite
 
 // Both comparisons are false for NaN, which passes.
-template <typename T>
-FL_VM T clamp_exp(T x) {
+template <typename T> FL_VM T clamp_exp(T x) {
   const T c = x < kExpLow<T> ? kExpLow<T> : x;
   return c > kExpHigh<T> ? kExpHigh<T> : c;
 }
@@ -106,8 +96,7 @@ FL_VM T clamp_exp(T x) {
 }  // namespace detail
 
 /// e^x.
-template <typename T>
-FL_VM Real<T> exp(T x) {
+template <typename T> FL_VM Real<T> exp(T x) {
   const auto [shifted, n, r, hi, lo] = detail::exp_reduce(detail::clamp_exp(x));
   return detail::scale_pow2(T(1) + detail::expm1_poly(r), shifted);
 }
@@ -126,8 +115,7 @@ FL_VM double exp2_poly(double r) {  // exp2_d
 }  // namespace detail
 
 /// 2^x.
-template <typename T>
-FL_VM Real<T> exp2(T x) {
+template <typename T> FL_VM Real<T> exp2(T x) {
   constexpr bool f32 = std::is_same_v<T, float>;
   T c = x < T(f32 ? -151 : -1077) ? T(f32 ? -151 : -1077) : x;
   c = c > T(f32 ? 129 : 1025) ? T(f32 ? 129 : 1025) : c;
@@ -137,8 +125,7 @@ FL_VM Real<T> exp2(T x) {
 }
 
 /// x 2^e for any real e; exact up to one rounding when e is an integer.
-template <typename T>
-FL_VM Real<T> ldexp(T x, T e) {
+template <typename T> FL_VM Real<T> ldexp(T x, T e) {
   constexpr T low = std::numeric_limits<T>::min_exponent - 1, high = std::numeric_limits<T>::max_exponent - 1;
   T c = e < T(3) * low ? T(3) * low : e;
   c = c > T(3) * high ? T(3) * high : c;
@@ -157,8 +144,7 @@ FL_VM Real<T> ldexp(T x, T e) {
 }
 
 /// e^x - 1.
-template <typename T>
-FL_VM Real<T> expm1(T x) {
+template <typename T> FL_VM Real<T> expm1(T x) {
   constexpr bool f32 = std::is_same_v<T, float>;
   T c = x < T(f32 ? -20 : -40) ? T(f32 ? -20 : -40) : x;
   c = c > detail::kExpHigh<T> ? detail::kExpHigh<T> : c;
@@ -173,8 +159,7 @@ FL_VM Real<T> expm1(T x) {
 namespace detail {
 
 // x = m 2^k with m in [sqrt(1/2), sqrt(2)), for any x that is positive and finite; f = m - 1.
-template <typename T>
-struct LogReduced {
+template <typename T> struct LogReduced {
   T k, f;
 };
 FL_VM LogReduced<float> log_reduce(float x) {
@@ -210,13 +195,12 @@ FL_VM double log_tail(double f) {  // log_d; with s = f / (2 + f), log(1 + f) = 
   const double z = s * s;
   const double h = 0.5 * f * f;
   const double r = z * horner(z, 0.66666666666667351, 0.39999999999409136, 0.2857142874378103, 0.22222198414718744,
-                             0.18183573322666696, 0.15313801851235406, 0.14798615396163761);
+                              0.18183573322666696, 0.15313801851235406, 0.14798615396163761);
   return s * (h + r) - h;
 }
 
 // Results at the ends of the domain: log(0) = -inf, log(inf) = inf, NaN below zero.
-template <typename T>
-FL_VM T log_special(T x, T y) {
+template <typename T> FL_VM T log_special(T x, T y) {
   const T finite = x < kInf<T> ? y : x;
   return x > T(0) ? finite : (x == T(0) ? -kInf<T> : kNaN<T>);
 }
@@ -228,8 +212,7 @@ FL_VM double high_part(double f) {
 }
 
 // c (f + tail), where c = hi + lo and hi has half the bits: {large part, rest}.
-template <typename T>
-FL_VM Parts<T> scale_log(T f, T tail, T hi, T lo) {
+template <typename T> FL_VM Parts<T> scale_log(T f, T tail, T hi, T lo) {
   const T a = high_part(f);
   const T b = (f - a) + tail;
   return {a * hi, fma_(a, lo, fma_(b, lo, b * hi))};
@@ -238,8 +221,7 @@ FL_VM Parts<T> scale_log(T f, T tail, T hi, T lo) {
 }  // namespace detail
 
 /// Natural logarithm.
-template <typename T>
-FL_VM Real<T> log(T x) {
+template <typename T> FL_VM Real<T> log(T x) {
   const auto [k, f] = detail::log_reduce(x);
   const T t = fma_(k, detail::kLn2Lo<T>, detail::log_tail(f));
   return detail::log_special(x, fma_(k, detail::kLn2Hi<T>, f + t));
@@ -270,8 +252,7 @@ namespace detail {
 
 // 1 + x = 2^k (1 + f + lo): x 2^-k and 2^-k - 1 are exact, where 1 + x is not. For x > -1, finite.
 // The power of two is made four times as large, since k may be the largest exponent.
-template <typename T>
-struct Log1pReduced {
+template <typename T> struct Log1pReduced {
   T k, f, lo;
 };
 FL_VM Log1pReduced<float> log1p_reduce(float x) {
@@ -295,8 +276,7 @@ FL_VM Log1pReduced<double> log1p_reduce(double x) {
 }  // namespace detail
 
 /// log(1 + x).
-template <typename T>
-FL_VM Real<T> log1p(T x) {
+template <typename T> FL_VM Real<T> log1p(T x) {
   const auto [k, f, lo] = detail::log1p_reduce(x);
   const T t = fma_(k, detail::kLn2Lo<T>, detail::log_tail(f) + lo);
   const T y = detail::log_special(T(1) + x, fma_(k, detail::kLn2Hi<T>, f + t));

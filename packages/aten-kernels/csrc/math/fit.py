@@ -15,16 +15,12 @@ mp.mp.dps = 50
 Fn = Callable[[mp.mpf], mp.mpf]
 
 
-def remez(
-    g: np.ndarray, w: np.ndarray, t: np.ndarray, powers: list[int], rounds: int = 30
-) -> tuple[list, mp.mpf]:
+def remez(g: np.ndarray, w: np.ndarray, t: np.ndarray, powers: list[int], rounds: int = 30) -> tuple[list, mp.mpf]:
     """Coefficients of t**powers nearest to g under weight w on the grid; and the error reached."""
     n = len(powers) + 1
     basis = [t**p for p in powers]
     size = len(t)
-    nodes = [
-        round((size - 1) * (1 - np.cos(np.pi * i / (n - 1))) / 2) for i in range(n)
-    ]
+    nodes = [round((size - 1) * (1 - np.cos(np.pi * i / (n - 1))) / 2) for i in range(n)]
     best: tuple[list, mp.mpf] | None = None
     for _ in range(rounds):
         a = mp.matrix(n, n)
@@ -72,11 +68,7 @@ def fit(
 ) -> tuple[list, float]:
     """Rounded coefficients, lowest order first, and log2 of their largest weighted error."""
     k = np.arange(grid)
-    x = [
-        mp.mpf(lo)
-        + (mp.mpf(hi) - lo) * mp.mpf((1 - np.cos(np.pi * (i + 0.5) / grid)) / 2)
-        for i in k
-    ]
+    x = [mp.mpf(lo) + (mp.mpf(hi) - lo) * mp.mpf((1 - np.cos(np.pi * (i + 0.5) / grid)) / 2) for i in k]
     gx = np.array([g(i) for i in x])
     wx = np.array([abs(w(i)) for i in x])
     t = np.array([v(i) for i in x])
@@ -100,8 +92,7 @@ def show(name: str, result: tuple[list, float], suffix: str) -> None:
     c, e = result
     digits = 9 if suffix else 17
     print(
-        f"// {name}: 2^{e:.1f}\n"
-        + ", ".join(f"{float(i):.{digits}g}{suffix}" for i in c),
+        f"// {name}: 2^{e:.1f}\n" + ", ".join(f"{float(i):.{digits}g}{suffix}" for i in c),
         flush=True,
     )
 
@@ -430,9 +421,7 @@ FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
     ),
     "erfinv_far_f": (
         lambda: fit(
-            lambda s: (
-                mp.erfinv(mp.sqrt(-mp.expm1(-s * s))) / mp.sqrt(-mp.expm1(-s * s))
-            ),
+            lambda s: mp.erfinv(mp.sqrt(-mp.expm1(-s * s))) / mp.sqrt(-mp.expm1(-s * s)),
             lambda s: 1 / mp.erfinv(mp.sqrt(-mp.expm1(-s * s))),
             2.236,
             4.02,
@@ -446,9 +435,7 @@ FITS: dict[str, tuple[Callable[[], tuple[list, float]], str]] = {
     ),
     # I0(x) e^-x and I1(x) e^-x / x on [0, 8] over x/4 - 1; from 8 on times sqrt(x), over 16/x - 1
     "i0e_near_mid": (
-        lambda: fit(
-            i0e, lambda x: 1 / i0e(x), 1e-6, 8, 20, D, lambda x: x / 4 - 1, 300
-        ),
+        lambda: fit(i0e, lambda x: 1 / i0e(x), 1e-6, 8, 20, D, lambda x: x / 4 - 1, 300),
         "",
     ),
     "i1e_near_mid": (

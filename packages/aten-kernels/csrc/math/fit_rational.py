@@ -13,16 +13,12 @@ mp.mp.dps = 60
 Fn = Callable[[mp.mpf], mp.mpf]
 
 
-def fit(
-    f: Fn, low: float, high: float, degree: int, points: int = 160, rounds: int = 12
-) -> tuple[mp.mpf, list, list]:
+def fit(f: Fn, low: float, high: float, degree: int, points: int = 160, rounds: int = 12) -> tuple[mp.mpf, list, list]:
     """Error reached and the coefficients of P, of this degree, and of Q, one degree higher."""
     # Chebyshev nodes in (a - 3) / (a + 3), so that a long interval does not starve its lower end.
     ends = [(mp.mpf(a) - 3) / (mp.mpf(a) + 3) for a in (low, high)]
     nodes = [
-        sum(ends) / 2
-        + (ends[1] - ends[0]) / 2 * mp.cos(mp.pi * (k + mp.mpf(0.5)) / points)
-        for k in range(points)
+        sum(ends) / 2 + (ends[1] - ends[0]) / 2 * mp.cos(mp.pi * (k + mp.mpf(0.5)) / points) for k in range(points)
     ]
     xs = [3 * (1 + t) / (1 - t) for t in nodes]
     fs = [f(x) for x in xs]
@@ -43,16 +39,11 @@ def fit(
         p = [solved[j] for j in range(n)]
         q = [solved[n + j] for j in range(n)] + [mp.mpf(1)]
         previous = [mp.polyval(q[::-1], x) for x in xs]
-        errors = [
-            abs(mp.polyval(p[::-1], x) / d / v - 1)
-            for x, d, v in zip(xs, previous, fs, strict=True)
-        ]
+        errors = [abs(mp.polyval(p[::-1], x) / d / v - 1) for x, d, v in zip(xs, previous, fs, strict=True)]
         top = max(errors)
         if best is None or top < best[0]:
             best = (top, p, q)
-        weights = [
-            w * (e / top + mp.mpf("1e-6")) for w, e in zip(weights, errors, strict=True)
-        ]
+        weights = [w * (e / top + mp.mpf("1e-6")) for w, e in zip(weights, errors, strict=True)]
         total = sum(weights)
         weights = [w / total * points for w in weights]
     assert best is not None

@@ -93,8 +93,8 @@ FL_VM double trigamma(double x) {
   const double t = v * (v + 9.0);
   // Minus the derivative of the sum in Note [Shift by ten]: (2y + 9)^2 M / D^2 - 2 D' / D, M = D'^2 - D'' D.
   const double inverse_d = 1.0 / detail::shift_product(t);
-  const double m = horner(t, 1625702400.0, 981872640.0, 296509952.0, 54028032.0, 6190512.0, 446528.0, 19632.0, 480.0,
-                          5.0);
+  const double m =
+      horner(t, 1625702400.0, 981872640.0, 296509952.0, 54028032.0, 6190512.0, 446528.0, 19632.0, 480.0, 5.0);
   const double u = (2.0 * v + 9.0) * inverse_d;
   const double shift = fma_(u * u, m, -2.0 * detail::shift_sum(t) * inverse_d);
   const double w = near ? y + 10.0 : y;
@@ -124,10 +124,10 @@ inline double zeta_positive(double x, double q) {
   const double t = std::pow(q, -x);
   sum += t * q / (x - 1.0) + 0.5 * t;
   // B_2k / (2k)!
-  static constexpr double kCoef[] = {
-      8.3333333333333333e-02, -1.3888888888888889e-03, 3.3068783068783069e-05, -8.2671957671957672e-07,
-      2.0876756987868099e-08, -5.2841901386874932e-10, 1.3382536530684679e-11, -3.3896802963225829e-13,
-      8.5860620562778446e-15, -2.1748686985580619e-16, 5.5090028283602295e-18, -1.3954464685812523e-19};
+  static constexpr double kCoef[] = {8.3333333333333333e-02,  -1.3888888888888889e-03, 3.3068783068783069e-05,
+                                     -8.2671957671957672e-07, 2.0876756987868099e-08,  -5.2841901386874932e-10,
+                                     1.3382536530684679e-11,  -3.3896802963225829e-13, 8.5860620562778446e-15,
+                                     -2.1748686985580619e-16, 5.5090028283602295e-18,  -1.3954464685812523e-19};
   double factor = x, power = t / q;
   for (int k = 0; k < 12; ++k) {
     const double term = kCoef[k] * factor * power;
@@ -154,9 +154,7 @@ inline double zeta(double x, double q) {
   const double below = detail::zeta_positive(x, f) - detail::zeta_positive(x, 1.0 - q);
   return detail::zeta_positive(x, 1.0 - f) + (std::fmod(x, 2.0) == 0.0 ? below : -below);
 }
-inline float zeta(float x, float q) {
-  return static_cast<float>(zeta(static_cast<double>(x), static_cast<double>(q)));
-}
+inline float zeta(float x, float q) { return static_cast<float>(zeta(static_cast<double>(x), static_cast<double>(q))); }
 
 /// n-th derivative of digamma, n >= 0.
 inline double polygamma(int64_t n, double x) {

@@ -63,10 +63,9 @@ inline Tails igamma_temme(double a, double x) {
   const double half_eta2 = mu_minus_log1p(mu);
   if (!(half_eta2 < 0.08)) return mu < 0.0 ? Tails{0.0, 1.0} : Tails{1.0, 0.0};
   const double eta = std::copysign(std::sqrt(2.0 * half_eta2), mu);
-  const double c0 = horner(eta, -0.3333333333333333, 0.08333333333333333, -0.014814814814814815,
-                           0.0011574074074074073, 0.0003527336860670194, -0.0001787551440329218,
-                           3.919263178522438e-05, -2.185448510679992e-06, -1.85406221071516e-06,
-                           8.296711340953087e-07, -1.7665952736826078e-07, 6.707853543401498e-09,
+  const double c0 = horner(eta, -0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073,
+                           0.0003527336860670194, -0.0001787551440329218, 3.919263178522438e-05, -2.185448510679992e-06,
+                           -1.85406221071516e-06, 8.296711340953087e-07, -1.7665952736826078e-07, 6.707853543401498e-09,
                            1.0261809784240309e-08, -4.382036018453353e-09, 9.14769958223679e-10);
   const double c1 = horner(eta, -0.001851851851851852, -0.003472222222222222, 0.0026455026455026454,
                            -0.0009902263374485596, 0.00020576131687242798, -4.018775720164609e-07);
@@ -107,9 +106,7 @@ inline Tails igamma_tails(double a, double x, double precision) {
 /// Regularised lower incomplete gamma function P(a, x); igammac is 1 - P.
 inline double igamma(double a, double x) { return detail::igamma_tails(a, x, detail::kIgammaDouble).p; }
 inline double igammac(double a, double x) { return detail::igamma_tails(a, x, detail::kIgammaDouble).q; }
-inline float igamma(float a, float x) {
-  return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).p);
-}
+inline float igamma(float a, float x) { return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).p); }
 inline float igammac(float a, float x) {
   return static_cast<float>(detail::igamma_tails(a, x, detail::kIgammaFloat).q);
 }

@@ -22,11 +22,13 @@
 #define FL_ISA v2
 #endif
 
-#define FL_VM_BEGIN \
-  namespace flambeau { inline namespace FL_ISA { namespace vm {
+#define FL_VM_BEGIN         \
+  namespace flambeau {      \
+  inline namespace FL_ISA { \
+  namespace vm {
 #define FL_VM_END \
-  }                \
-  }                \
+  }               \
+  }               \
   }
 
 // For functions meant to disappear into a vectorised loop.
@@ -34,17 +36,13 @@
 
 FL_VM_BEGIN
 
-template <typename T>
-inline constexpr bool is_real_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <typename T> inline constexpr bool is_real_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 // Lets one template serve float and double without catching Half, Complex or integers.
-template <typename T>
-using Real = std::enable_if_t<is_real_v<T>, T>;
+template <typename T> using Real = std::enable_if_t<is_real_v<T>, T>;
 
-template <typename T>
-inline constexpr T kInf = std::numeric_limits<T>::infinity();
-template <typename T>
-inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+template <typename T> inline constexpr T kInf = std::numeric_limits<T>::infinity();
+template <typename T> inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
 
 FL_VM float fma_(float a, float b, float c) {
 #ifdef __FMA__
@@ -62,12 +60,8 @@ FL_VM double fma_(double a, double b, double c) {
 }
 
 /// c0 + c1 x + c2 x^2 + ..., by Horner's rule.
-template <typename T>
-FL_VM T horner(T, T c0) {
-  return c0;
-}
-template <typename T, typename... C>
-FL_VM T horner(T x, T c0, C... rest) {
+template <typename T> FL_VM T horner(T, T c0) { return c0; }
+template <typename T, typename... C> FL_VM T horner(T x, T c0, C... rest) {
   return fma_(horner(x, static_cast<T>(rest)...), x, c0);
 }
 
@@ -82,17 +76,8 @@ FL_VM float copysign(float x, float s) { return __builtin_copysignf(x, s); }
 FL_VM double copysign(double x, double s) { return __builtin_copysign(x, s); }
 FL_VM bool signbit(float x) { return bits(x) < 0; }
 FL_VM bool signbit(double x) { return bits(x) < 0; }
-template <typename T>
-FL_VM bool isnan(T x) {
-  return x != x;
-}
-template <typename T>
-FL_VM bool isinf(T x) {
-  return abs(x) == kInf<T>;
-}
-template <typename T>
-FL_VM bool isfinite(T x) {
-  return abs(x) < kInf<T>;
-}
+template <typename T> FL_VM bool isnan(T x) { return x != x; }
+template <typename T> FL_VM bool isinf(T x) { return abs(x) == kInf<T>; }
+template <typename T> FL_VM bool isfinite(T x) { return abs(x) < kInf<T>; }
 
 FL_VM_END

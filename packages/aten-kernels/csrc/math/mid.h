@@ -31,8 +31,8 @@ FL_VM double log_mid(double x) {
 // sin and cos for |r| <= pi/4.
 FL_VM double sin_mid(double r) {
   const double s = r * r;
-  const double p = horner(s, -0.16666666639553213, 0.0083333291607145775, -0.00019839265942337195,
-                          2.7176804199030024e-06);
+  const double p =
+      horner(s, -0.16666666639553213, 0.0083333291607145775, -0.00019839265942337195, 2.7176804199030024e-06);
   return fma_(p * s, r, r);
 }
 FL_VM double cos_mid(double r) {

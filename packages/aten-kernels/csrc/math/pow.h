@@ -8,13 +8,12 @@ FL_VM_BEGIN
 namespace detail {
 
 // The value at x, y from r = |x|^y: signs, poles and the cases that are 1 or NaN, as C99's pow.
-template <typename T>
-FL_VM T pow_special(T x, T y, T r) {
+template <typename T> FL_VM T pow_special(T x, T y, T r) {
   const bool integer = y == std::trunc(y);
   const T half = T(0.5) * y;
   const bool odd = integer & (half != std::trunc(half));
   const T s = signbit(x) & odd ? -r : r;
-  const bool undefined = (x < T(0)) & (x > -kInf<T>) & !integer & (y == y);
+  const bool undefined = (x < T(0)) & (x > -kInf<T>)&!integer & (y == y);
   const bool one = (x == T(1)) | (y == T(0)) | ((x == T(-1)) & (abs(y) == kInf<T>));
   return one ? T(1) : (undefined ? kNaN<T> : s);
 }
@@ -50,11 +49,12 @@ FL_VM Parts<double> log_parts(double x) {
   const double cube = s * z;
   const double cube_lo = fma_(s, z, -cube) + s * z_lo + s_lo * z;
   const double third = cube * 0.66666666666666663;
-  const double third_lo = fma_(cube, 0.66666666666666663, -third) +
-                          fma_(cube_lo, 0.66666666666666663, cube * 3.7007434154171886e-17);
-  const double rest = cube * z * horner(z, 0.3999999999999998, 0.28571428571445234, 0.22222222217506185,
-                                        0.18181818874117903, 0.15384556606260169, 0.13336327783915228,
-                                        0.11674604844205491, 0.11990817097475817);  // log_pow_d
+  const double third_lo =
+      fma_(cube, 0.66666666666666663, -third) + fma_(cube_lo, 0.66666666666666663, cube * 3.7007434154171886e-17);
+  const double rest =
+      cube * z *
+      horner(z, 0.3999999999999998, 0.28571428571445234, 0.22222222217506185, 0.18181818874117903, 0.15384556606260169,
+             0.13336327783915228, 0.11674604844205491, 0.11990817097475817);  // log_pow_d
   // Sums of a larger and a smaller number, each with what its rounding lost.
   const double a = k * 0.69314718055989033;  // 42 bits: exact
   const double b = a + 2.0 * s;

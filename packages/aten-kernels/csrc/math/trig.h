@@ -116,9 +116,9 @@ FL_VM double sin_poly(double hi, double lo) {  // sin_d
 }
 FL_VM double cos_poly(double hi, double lo) {  // cos_d
   const double s = hi * hi;
-  const double p = horner(s, 0.041666666666666664, -0.0013888888888888393, 2.4801587301187915e-05,
-                          -2.7557319064941476e-07, 2.0876723204429173e-09, -1.1467020913143243e-11,
-                          4.600794885064756e-14);
+  const double p =
+      horner(s, 0.041666666666666664, -0.0013888888888888393, 2.4801587301187915e-05, -2.7557319064941476e-07,
+             2.0876723204429173e-09, -1.1467020913143243e-11, 4.600794885064756e-14);
   const double half = 0.5 * s;
   const double w = 1.0 - half;
   return w + (((1.0 - w) - half) + fma_(s * s, p, -(hi * lo)));
@@ -152,15 +152,13 @@ FL_VM double tan(double x) { return trig_is_narrow(x) ? tan_narrow(x) : std::tan
 
 namespace detail {
 
-template <typename T>
-inline constexpr T kHalfPi = T(1.57079632679489661923);
+template <typename T> inline constexpr T kHalfPi = T(1.57079632679489661923);
 template <typename T>
 inline constexpr T kHalfPiLo = std::is_same_v<T, float> ? T(-4.37113883e-08) : T(6.123233995736766036e-17);
 
 // asin of a = |x|: directly up to 1/2, above through asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)).
 // asin(s) = s + tail with s = a or sqrt((1 - a) / 2); kept apart, for pi/2 - 2 s is exact.
-template <typename T>
-struct AsinParts {
+template <typename T> struct AsinParts {
   T s, tail;
 };
 FL_VM AsinParts<float> asin_parts(float a) {
@@ -206,9 +204,10 @@ FL_VM AsinParts<double> asin_parts(double a) {
 // atan(t) - t for |t| <= tan(pi/8).
 FL_VM double atan_tail(double t) {  // atan_d
   const double z = t * t;
-  return t * z * horner(z, -0.33333333333333198, 0.19999999999953622, -0.14285714280191497, 0.11111110782992366,
-                        -0.090908977410171302, 0.076920598865638415, -0.066631001300013745, 0.058478601079290662,
-                        -0.050391719423114809, 0.038061187888306959, -0.017903538381459312);
+  return t * z *
+         horner(z, -0.33333333333333198, 0.19999999999953622, -0.14285714280191497, 0.11111110782992366,
+                -0.090908977410171302, 0.076920598865638415, -0.066631001300013745, 0.058478601079290662,
+                -0.050391719423114809, 0.038061187888306959, -0.017903538381459312);
 }
 
 // The angle of the point (x, y), both finite or both infinite, y >= 0.
@@ -230,8 +229,7 @@ FL_VM double angle_of(double y, double x) {
 
 }  // namespace detail
 
-template <typename T>
-FL_VM Real<T> asin(T x) {
+template <typename T> FL_VM Real<T> asin(T x) {
   const bool direct = abs(x) <= T(0.5);
   const auto [s, tail] = detail::asin_parts(abs(x));
   const T d = fma_(s, T(-2), detail::kHalfPi<T>);
@@ -239,8 +237,7 @@ FL_VM Real<T> asin(T x) {
   const T far = d + (lost + fma_(tail, T(-2), detail::kHalfPiLo<T>));
   return copysign(direct ? s + tail : far, x);
 }
-template <typename T>
-FL_VM Real<T> acos(T x) {
+template <typename T> FL_VM Real<T> acos(T x) {
   const bool direct = abs(x) <= T(0.5);
   const auto [s, tail] = detail::asin_parts(abs(x));
   const bool negative = x < T(0);
@@ -264,8 +261,8 @@ FL_VM double atan2(double y, double x) {
   // Away from the ends of the range, where a sum could overflow or a quotient of subnormals lose digits.
   double scale = m > 1e300 ? 0x1p-100 : 1.0;
   scale = m < 1e-290 ? 0x1p100 : scale;
-  const bool both_inf = (ay == kInf<double>) & (ax == kInf<double>);
-  const bool one_inf = (m == kInf<double>) & !both_inf;
+  const bool both_inf = (ay == kInf<double>)&(ax == kInf<double>);
+  const bool one_inf = (m == kInf<double>)&!both_inf;
   const double py = both_inf ? 1.0 : (one_inf ? (ay == m ? 1.0 : 0.0) : ay * scale);
   const double px = both_inf ? 1.0 : (one_inf ? (ax == m ? 1.0 : 0.0) : ax * scale);
   const double r = detail::angle_of(py, copysign(px, x));
@@ -273,8 +270,7 @@ FL_VM double atan2(double y, double x) {
 }
 
 /// sin(pi x) / (pi x), 1 at zero.
-template <typename T>
-FL_VM Real<T> sinc(T x) {
+template <typename T> FL_VM Real<T> sinc(T x) {
   const T p = T(3.14159265358979323846) * x;
   return x == T(0) ? T(1) : sin(p) / p;
 }

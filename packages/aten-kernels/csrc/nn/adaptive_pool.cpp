@@ -52,14 +52,12 @@ AdaptivePlan plan_adaptive(const char* op, int64_t spatial, const Tensor& self, 
 }
 
 // f(a, b, c, output position) for the windows of output rows [begin, end) of one block.
-template <class F>
-void each_window(const AdaptivePlan& p, int64_t row, F&& f) {
+template <class F> void each_window(const AdaptivePlan& p, int64_t row, F&& f) {
   const Reach a = p.window(0, row / p.out[1]), b = p.window(1, row % p.out[1]);
   for (int64_t w = 0; w < p.out[2]; ++w) f(a, b, p.window(2, w), row * p.out[2] + w);
 }
 
-template <class T>
-void avg_forward(const AdaptivePlan& p, const Planes& planes, const T* x, T* y) {
+template <class T> void avg_forward(const AdaptivePlan& p, const Planes& planes, const T* x, T* y) {
   const int64_t inner = planes.inner, rows = p.out[0] * p.out[1];
   for_rows(planes.batches * rows, p.in_plane() / std::max<int64_t>(rows, 1) * inner, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
@@ -81,8 +79,7 @@ void avg_forward(const AdaptivePlan& p, const Planes& planes, const T* x, T* y) 
   });
 }
 
-template <class T>
-void avg_backward(const AdaptivePlan& p, const Planes& planes, const T* gy, T* gx) {
+template <class T> void avg_backward(const AdaptivePlan& p, const Planes& planes, const T* gy, T* gx) {
   const int64_t inner = planes.inner, rows = p.out[0] * p.out[1];
   for_rows(planes.batches, (p.in_plane() + p.out_plane()) * inner * 2, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
@@ -103,8 +100,7 @@ void avg_backward(const AdaptivePlan& p, const Planes& planes, const T* gy, T* g
   });
 }
 
-template <class T>
-void max_forward(const AdaptivePlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
+template <class T> void max_forward(const AdaptivePlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
   const int64_t inner = planes.inner, rows = p.out[0] * p.out[1];
   for_rows(planes.batches * rows, p.in_plane() / std::max<int64_t>(rows, 1) * inner, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {

@@ -34,16 +34,14 @@ Averaging plan_avg(const char* op, int64_t spatial, const Tensor& self, IntList 
 }
 
 // f(input offset, output offset, divisor) for every pair of one block, offsets in units of `inner`.
-template <class F>
-void each_window(const Averaging& a, int64_t u, int64_t v, F&& f) {
+template <class F> void each_window(const Averaging& a, int64_t u, int64_t v, F&& f) {
   const PoolPlan& p = a.p;
   const Reach x = reach(p, 0, u), y = reach(p, 1, v);
   for (int64_t w = 0; w < p.out[2]; ++w)
     f(x, y, reach(p, 2, w), (u * p.out[1] + v) * p.out[2] + w, a.divide_by({u, v, w}));
 }
 
-template <class T>
-void forward(const Averaging& a, const Planes& planes, const T* x, T* y) {
+template <class T> void forward(const Averaging& a, const Planes& planes, const T* x, T* y) {
   const PoolPlan& p = a.p;
   const int64_t inner = planes.inner, rows = p.out[0] * p.out[1];
   for_rows(planes.batches * rows, p.out[2] * inner * p.window(), [&](int64_t begin, int64_t end) {
@@ -75,8 +73,7 @@ void forward(const Averaging& a, const Planes& planes, const T* x, T* y) {
   });
 }
 
-template <class T>
-void backward(const Averaging& a, const Planes& planes, const T* gy, T* gx) {
+template <class T> void backward(const Averaging& a, const Planes& planes, const T* gy, T* gx) {
   const PoolPlan& p = a.p;
   const int64_t inner = planes.inner;
   for_rows(planes.batches, (p.in_plane() + p.out_plane() * p.window()) * inner, [&](int64_t begin, int64_t end) {

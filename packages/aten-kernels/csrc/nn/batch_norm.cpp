@@ -30,8 +30,7 @@ struct Channels {
 constexpr int64_t kBlock = 64;  // channels a task takes
 
 // per_channel(c) for row-major memory, per_block(first, width) for channels-last.
-template <class One, class Block>
-void each_channel(const Channels& c, One&& one, Block&& block) {
+template <class One, class Block> void each_channel(const Channels& c, One&& one, Block&& block) {
   if (!c.last)
     return for_rows(c.C, c.count() * 2, [&](int64_t b, int64_t e) {
       for (int64_t k = b; k < e; ++k) one(k);
@@ -43,8 +42,7 @@ void each_channel(const Channels& c, One&& one, Block&& block) {
 }
 
 // f(offset, length, channel) over row-major memory; f(offset, C, -1) over rows of channels-last memory.
-template <class F>
-void each_run(const Channels& c, F&& f) {
+template <class F> void each_run(const Channels& c, F&& f) {
   if (c.last)
     return for_rows(c.N, c.C, [&](int64_t b, int64_t e) {
       for (int64_t r = b; r < e; ++r) f(r * c.C, c.C, int64_t{-1});
@@ -54,8 +52,7 @@ void each_run(const Channels& c, F&& f) {
   });
 }
 
-template <class T>
-void batch_stats(const Channels& c, const T* x, double* mean, double* squares) {
+template <class T> void batch_stats(const Channels& c, const T* x, double* mean, double* squares) {
   each_channel(
       c, [&](int64_t k) { hot<T>().moments(x + k * c.S, c.N, c.S, c.C * c.S, mean + k, squares + k); },
       [&](int64_t at, int64_t width) { hot<T>().column_moments(x + at, c.N, width, c.C, mean + at, squares + at); });

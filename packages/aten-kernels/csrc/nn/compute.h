@@ -37,10 +37,7 @@ class Output {
         buffer_(out.dtype() == dtype && out.is_contiguous(format)
                     ? out
                     : empty_in(out.sizes(), {dtype, out.device()}, format)) {}
-  template <class T>
-  T* data() const {
-    return buffer_.data_as<T>();
-  }
+  template <class T> T* data() const { return buffer_.data_as<T>(); }
   const Tensor& tensor() const { return buffer_; }
   /// Call once the buffer is filled.
   void finish() const {
@@ -52,8 +49,7 @@ class Output {
 };
 
 /// Calls f with a zero of the C++ type of a compute dtype.
-template <class F>
-void by_compute(DType dtype, F&& f) {
+template <class F> void by_compute(DType dtype, F&& f) {
   if (dtype == DType::Float32)
     f(float{});
   else
@@ -64,8 +60,7 @@ void by_compute(DType dtype, F&& f) {
 inline int64_t row_grain(int64_t cost) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(cost, 1)); }
 
 /// parallel_for over rows, without the interpreter lock where the work is long.
-template <class F>
-void for_rows(int64_t rows, int64_t cost, F&& f) {
+template <class F> void for_rows(int64_t rows, int64_t cost, F&& f) {
   ReleaseInterpreter long_work(rows * std::max<int64_t>(cost, 1) > (1 << 16));
   parallel_for(0, rows, row_grain(cost), std::forward<F>(f));
 }

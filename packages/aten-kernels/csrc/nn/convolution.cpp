@@ -14,10 +14,7 @@ using conv::HalfType;
 
 HalfType half_type(DType t) { return t == DType::BFloat16 ? HalfType::kBf16 : HalfType::kF16; }
 const uint16_t* bits(const Tensor& t) { return t.defined() ? t.data_as<uint16_t>() : nullptr; }
-template <class T>
-const T* pointer(const Tensor& t) {
-  return t.defined() ? t.data_as<T>() : nullptr;
-}
+template <class T> const T* pointer(const Tensor& t) { return t.defined() ? t.data_as<T>() : nullptr; }
 
 // y = x * w + bias
 void correlate(const ConvShape& s, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& y) {

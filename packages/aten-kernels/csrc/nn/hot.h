@@ -6,8 +6,7 @@
 
 namespace flambeau::nn {
 
-template <class T>
-struct HotKernels {
+template <class T> struct HotKernels {
   /// Softmax or its logarithm of each of `rows` rows of n.
   void (*softmax_rows)(bool log, const T* x, T* y, int64_t rows, int64_t n);
   /// The same down columns of [n, stride]: `width` neighbouring ones.
@@ -54,7 +53,6 @@ struct HotKernels {
                       T* best, int64_t* at);
 };
 
-template <class T>
-const HotKernels<T>& hot();
+template <class T> const HotKernels<T>& hot();
 
 }  // namespace flambeau::nn

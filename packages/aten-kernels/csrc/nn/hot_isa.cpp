@@ -14,21 +14,16 @@ constexpr int kLanes = 16;
 constexpr int kWide = 64;
 constexpr int64_t kColumns = 64;  // columns that are summed side by side
 
-template <class T>
-T low() {
-  return -std::numeric_limits<T>::infinity();
-}
+template <class T> T low() { return -std::numeric_limits<T>::infinity(); }
 
-template <class T>
-double total(const T (&lanes)[kLanes]) {
+template <class T> double total(const T (&lanes)[kLanes]) {
   double sum = 0;
   for (const T v : lanes) sum += static_cast<double>(v);
   return sum;
 }
 
 // Wide lanes are folded in T first, then added up like the others.
-template <class T>
-double total(T (&lanes)[kWide]) {
+template <class T> double total(T (&lanes)[kWide]) {
   for (int width = kWide / 2; width >= 8; width /= 2)
     for (int j = 0; j < width; ++j) lanes[j] += lanes[j + width];
   double sum = 0;
@@ -36,8 +31,7 @@ double total(T (&lanes)[kWide]) {
   return sum;
 }
 
-template <class T>
-T largest(const T* x, int64_t n) {
+template <class T> T largest(const T* x, int64_t n) {
   T lanes[kLanes];
   for (T& v : lanes) v = low<T>();
   int64_t i = 0;
@@ -60,8 +54,7 @@ FL_VM float exp_term(float x) {
 }
 FL_VM double exp_term(double x) { return vm::exp(x); }
 
-template <class T>
-T exp_shifted(const T* x, T scale, T shift, T* y, int64_t n) {
+template <class T> T exp_shifted(const T* x, T scale, T shift, T* y, int64_t n) {
   T lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
@@ -79,8 +72,7 @@ T exp_shifted(const T* x, T scale, T shift, T* y, int64_t n) {
 }
 
 // Sum of exp(x - shift) without keeping the terms.
-template <class T>
-T exp_sum(const T* x, T shift, int64_t n) {
+template <class T> T exp_sum(const T* x, T shift, int64_t n) {
   T lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
@@ -89,8 +81,7 @@ T exp_sum(const T* x, T shift, int64_t n) {
   return static_cast<T>(total(lanes));
 }
 
-template <class T>
-void softmax_rows(bool log, const T* x, T* y, int64_t rows, int64_t n) {
+template <class T> void softmax_rows(bool log, const T* x, T* y, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T top = largest(x, n);
     if (log) {
@@ -104,8 +95,7 @@ void softmax_rows(bool log, const T* x, T* y, int64_t rows, int64_t n) {
   }
 }
 
-template <class T>
-void softmax_columns(bool log, const T* x, T* y, int64_t n, int64_t width, int64_t stride) {
+template <class T> void softmax_columns(bool log, const T* x, T* y, int64_t n, int64_t width, int64_t stride) {
   T top[kColumns], sum[kColumns];
   for (int64_t at = 0; at < width; at += kColumns) {
     const int64_t w = width - at < kColumns ? width - at : kColumns;
@@ -132,8 +122,7 @@ void softmax_columns(bool log, const T* x, T* y, int64_t n, int64_t width, int64
   }
 }
 
-template <class T>
-void softmax_grad_rows(bool log, const T* g, const T* y, T* gx, int64_t rows, int64_t n) {
+template <class T> void softmax_grad_rows(bool log, const T* g, const T* y, T* gx, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r, g += n, y += n, gx += n) {
     T lanes[kLanes] = {};
     int64_t i = 0;
@@ -193,8 +182,7 @@ void softmax_grad_columns(bool log, const T* g, const T* y, T* gx, int64_t n, in
     }                                      \
   } while (false)
 
-template <class T>
-void moments(const T* x, int64_t rows, int64_t n, int64_t stride, double* mean, double* squares) {
+template <class T> void moments(const T* x, int64_t rows, int64_t n, int64_t stride, double* mean, double* squares) {
   const double count = static_cast<double>(rows) * static_cast<double>(n);
   double sum = 0;
   for (int64_t r = 0; r < rows; ++r) {
@@ -234,8 +222,7 @@ void column_moments(const T* x, int64_t rows, int64_t width, int64_t stride, dou
   }
 }
 
-template <class T>
-double sum_squares(const T* x, int64_t n) {
+template <class T> double sum_squares(const T* x, int64_t n) {
   T lanes[kWide] = {};
   FL_LANES(lanes, n, x[k] * x[k]);
   return total(lanes);
@@ -265,25 +252,20 @@ void column_gradient_sums(const T* g, const T* x, const T* mean, int64_t rows, i
     }
 }
 
-template <class T>
-void scale_shift(const T* x, T a, T b, T* y, int64_t n) {
+template <class T> void scale_shift(const T* x, T a, T b, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = vm::fma_(x[i], a, b);
 }
-template <class T>
-void scale_shift_each(const T* x, const T* a, const T* b, T* y, int64_t n) {
+template <class T> void scale_shift_each(const T* x, const T* a, const T* b, T* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] = vm::fma_(x[i], a[i], b[i]);
 }
-template <class T>
-void combine(const T* g, const T* x, T a, T b, T c, T* gx, int64_t n) {
+template <class T> void combine(const T* g, const T* x, T a, T b, T c, T* gx, int64_t n) {
   for (int64_t i = 0; i < n; ++i) gx[i] = vm::fma_(g[i], a, vm::fma_(x[i], b, c));
 }
-template <class T>
-void combine_each(const T* g, const T* x, const T* a, const T* b, const T* c, T* gx, int64_t n) {
+template <class T> void combine_each(const T* g, const T* x, const T* a, const T* b, const T* c, T* gx, int64_t n) {
   for (int64_t i = 0; i < n; ++i) gx[i] = vm::fma_(g[i], a[i], vm::fma_(x[i], b[i], c[i]));
 }
 
-template <class T>
-void normalise(const T* x, T mean, T rstd, const T* w, const T* b, T* y, int64_t n) {
+template <class T> void normalise(const T* x, T mean, T rstd, const T* w, const T* b, T* y, int64_t n) {
   if (w && b)
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * rstd * w[i] + b[i];
   else if (w)
@@ -308,16 +290,14 @@ void weighted_sums(const T* g, const T* x, const T* w, T mean, T rstd, int64_t n
   *product = total(b);
 }
 
-template <class T>
-void normalise_grad(const T* g, const T* x, const T* w, T mean, T rstd, T a, T b, T* gx, int64_t n) {
+template <class T> void normalise_grad(const T* g, const T* x, const T* w, T mean, T rstd, T a, T b, T* gx, int64_t n) {
   if (w)
     for (int64_t i = 0; i < n; ++i) gx[i] = (g[i] * w[i] - a - (x[i] - mean) * rstd * b) * rstd;
   else
     for (int64_t i = 0; i < n; ++i) gx[i] = (g[i] - a - (x[i] - mean) * rstd * b) * rstd;
 }
 
-template <class T>
-void add_parameter_grads(const T* g, const T* x, T mean, T rstd, T* gw, T* gb, int64_t n) {
+template <class T> void add_parameter_grads(const T* g, const T* x, T mean, T rstd, T* gw, T* gb, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     gw[i] += g[i] * ((x[i] - mean) * rstd);
     gb[i] += g[i];
@@ -325,11 +305,9 @@ void add_parameter_grads(const T* g, const T* x, T mean, T rstd, T* gw, T* gb, i
 }
 
 // Bits of a number and of positions, chosen without branches.
-template <class T>
-using Position = typename HotKernels<T>::Position;
+template <class T> using Position = typename HotKernels<T>::Position;
 
-template <class T>
-FL_VM void keep_larger(T value, Position<T> place, T& best, Position<T>& at) {
+template <class T> FL_VM void keep_larger(T value, Position<T> place, T& best, Position<T>& at) {
   const bool take = (value > best) | (value != value);  // a NaN wins over everything
   best = take ? value : best;
   at = take ? place : at;
@@ -358,8 +336,7 @@ void max_windows(const T* __restrict x, const Position<T>* __restrict first, int
   }
 }
 
-template <class T>
-constexpr HotKernels<T> table() {
+template <class T> constexpr HotKernels<T> table() {
   return {softmax_rows<T>,
           softmax_columns<T>,
           softmax_grad_rows<T>,

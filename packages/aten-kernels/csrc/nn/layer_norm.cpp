@@ -50,10 +50,7 @@ Rows check_rows(const char* op, const Tensor& input, IntList normalized_shape, c
   return r;
 }
 
-template <class T>
-const T* pointer(const Tensor& t) {
-  return t.defined() ? t.data_as<T>() : nullptr;
-}
+template <class T> const T* pointer(const Tensor& t) { return t.defined() ? t.data_as<T>() : nullptr; }
 
 // Gradients of weight and bias: partial sums over runs of rows that shape alone decides, added in order.
 template <class T>

@@ -43,8 +43,7 @@ void product(const Matrix& a, const Matrix& b, bool flip_b, int64_t M, int64_t N
                             out.data_as<double>(), N, e);
     case DType::BFloat16:
       return gemm::gemm_bf16(a.transposed, tb, M, N, K, 1, bits(a.t), a.ld, bits(b.t), b.ld, 0, bits(out), N, e);
-    default:
-      return gemm::gemm_f16(a.transposed, tb, M, N, K, 1, bits(a.t), a.ld, bits(b.t), b.ld, 0, bits(out), N, e);
+    default: return gemm::gemm_f16(a.transposed, tb, M, N, K, 1, bits(a.t), a.ld, bits(b.t), b.ld, 0, bits(out), N, e);
   }
 }
 

@@ -16,8 +16,7 @@ using namespace nn;
 
 namespace {
 
-template <class T>
-constexpr T lowest() {
+template <class T> constexpr T lowest() {
   if constexpr (std::is_floating_point_v<T>)
     return -std::numeric_limits<T>::infinity();
   else
@@ -25,10 +24,7 @@ constexpr T lowest() {
 }
 
 // A later NaN wins over everything, as in torch.
-template <class T>
-bool beats(T v, T best) {
-  return v > best || v != v;
-}
+template <class T> bool beats(T v, T best) { return v > best || v != v; }
 
 // One window, with the running maximum in registers.
 template <class T>
@@ -49,8 +45,7 @@ void window_max(const PoolPlan& p, const T* x, const Reach& a, const Reach& b, c
   *at = where;
 }
 
-template <class T>
-void max_planes_plainly(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* at) {
+template <class T> void max_planes_plainly(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* at) {
   const int64_t rows = p.out[0] * p.out[1];
   for_rows(batches * rows, p.out[2] * p.window() * 2, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
@@ -63,8 +58,7 @@ void max_planes_plainly(const PoolPlan& p, int64_t batches, const T* x, T* y, in
 }
 
 // Windows of a row-major plane: those inside it go to a kernel in one call, those at its edges one by one.
-template <class T>
-struct PlaneWindows {
+template <class T> struct PlaneWindows {
   using Position = typename HotKernels<T>::Position;
   std::vector<Position> taps, first;  // of inner windows
   std::vector<int64_t> inner;         // where their results belong
@@ -92,8 +86,7 @@ struct PlaneWindows {
   }
 };
 
-template <class T>
-void max_planes(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* at) {
+template <class T> void max_planes(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* at) {
   const PlaneWindows<T> windows(p);
   const int64_t plane = p.out_plane(), count = static_cast<int64_t>(windows.inner.size());
   const bool all = windows.edge.empty();
@@ -121,8 +114,7 @@ void max_planes(const PoolPlan& p, int64_t batches, const T* x, T* y, int64_t* a
 }
 
 // Channels-last memory: neighbouring channels side by side.
-template <class T>
-void max_pixels(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
+template <class T> void max_pixels(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
   using Position = typename HotKernels<T>::Position;
   const int64_t inner = planes.inner, rows = p.out[0] * p.out[1];
   for_rows(planes.batches * rows, p.out[2] * inner * p.window(), [&](int64_t begin, int64_t end) {
@@ -147,8 +139,7 @@ void max_pixels(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64
   });
 }
 
-template <class T>
-void max_forward(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
+template <class T> void max_forward(const PoolPlan& p, const Planes& planes, const T* x, T* y, int64_t* at) {
   FL_CHECK(p.in_plane() < (int64_t{1} << 31), "[max_pool] planes of ", p.in_plane(), " elements are too large");
   planes.inner == 1 ? max_planes(p, planes.batches, x, y, at) : max_pixels(p, planes, x, y, at);
 }

@@ -9,38 +9,33 @@ namespace {
 
 /// Output position o is the sum over k < count[o] of weight[o * width + k] * input[first[o] + k], or of
 /// input[index[...]] where `index` is not empty (clamped cubic taps repeat positions).
-template <class T>
-struct Taps {
+template <class T> struct Taps {
   int64_t in, out, width;
   std::vector<int64_t> index;  // out * width
   std::vector<T> weight;
   std::vector<int64_t> count;
 };
 
-template <class T>
-T pixel_scale(int64_t in, int64_t out, bool align_corners, const std::optional<double>& factor) {
+template <class T> T pixel_scale(int64_t in, int64_t out, bool align_corners, const std::optional<double>& factor) {
   if (align_corners) return out > 1 ? static_cast<T>(in - 1) / static_cast<T>(out - 1) : T(0);
   return factor && *factor > 0 ? static_cast<T>(1.0 / *factor) : static_cast<T>(in) / static_cast<T>(out);
 }
 
-template <class T>
-T cubic(T x, T a) {
+template <class T> T cubic(T x, T a) {
   x = std::abs(x);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
   return 0;
 }
 
-template <class T>
-T lanczos(T x) {
+template <class T> T lanczos(T x) {
   constexpr T pi = T(3.14159265358979323846), a = 3;
   if (x <= -a || x >= a) return 0;
   if (x == 0) return 1;
   return a * std::sin(pi * x) * std::sin(pi * x / a) / (pi * pi * x * x);
 }
 
-template <class T>
-Taps<T> nearest_taps(int64_t in, int64_t out, const std::optional<double>& factor, bool exact) {
+template <class T> Taps<T> nearest_taps(int64_t in, int64_t out, const std::optional<double>& factor, bool exact) {
   Taps<T> t{in, out, 1, {}, {}, {}};
   // Positions are computed in f32 whatever the dtype, so that all dtypes pick the same pixels.
   const float scale = pixel_scale<float>(in, out, false, factor);
@@ -114,26 +109,19 @@ Taps<T> antialias_taps(int64_t in, int64_t out, bool align_corners, const std::o
   return t;
 }
 
-template <class T>
-Taps<T> make_taps(const ResamplePlan& p, size_t d, int64_t in, int64_t out) {
+template <class T> Taps<T> make_taps(const ResamplePlan& p, size_t d, int64_t in, int64_t out) {
   const auto& factor = p.scales[d];
   switch (p.mode) {
-    case Resample::Nearest:
-      return nearest_taps<T>(in, out, factor, false);
-    case Resample::NearestExact:
-      return nearest_taps<T>(in, out, factor, true);
-    case Resample::Linear:
-      return point_taps<T>(in, out, p.align_corners, factor, false);
-    case Resample::Cubic:
-      return point_taps<T>(in, out, p.align_corners, factor, true);
-    default:
-      return antialias_taps<T>(in, out, p.align_corners, factor, p.mode);
+    case Resample::Nearest: return nearest_taps<T>(in, out, factor, false);
+    case Resample::NearestExact: return nearest_taps<T>(in, out, factor, true);
+    case Resample::Linear: return point_taps<T>(in, out, p.align_corners, factor, false);
+    case Resample::Cubic: return point_taps<T>(in, out, p.align_corners, factor, true);
+    default: return antialias_taps<T>(in, out, p.align_corners, factor, p.mode);
   }
 }
 
 // One row of numbers (inner == 1).
-template <class T>
-void row_along(const Taps<T>& t, const T* __restrict from, T* __restrict to) {
+template <class T> void row_along(const Taps<T>& t, const T* __restrict from, T* __restrict to) {
   const int64_t *index = t.index.data(), *count = t.count.data();
   const T* weight = t.weight.data();
   if (t.width == 1) {
@@ -151,8 +139,7 @@ void row_along(const Taps<T>& t, const T* __restrict from, T* __restrict to) {
 }
 
 // Rows of `inner` numbers: one of the result is a weighted sum of rows of x.
-template <class T>
-void rows_along(const Taps<T>& t, int64_t o, int64_t inner, const T* x, T* __restrict to) {
+template <class T> void rows_along(const Taps<T>& t, int64_t o, int64_t inner, const T* x, T* __restrict to) {
   const int64_t* index = t.index.data() + o * t.width;
   const T* weight = t.weight.data() + o * t.width;
   const int64_t count = t.count[static_cast<size_t>(o)];
@@ -173,8 +160,7 @@ void rows_along(const Taps<T>& t, int64_t o, int64_t inner, const T* x, T* __res
 }
 
 // y[outer, out, inner] from x[outer, in, inner]
-template <class T>
-void along(const Taps<T>& t, int64_t outer, int64_t inner, const T* x, T* y) {
+template <class T> void along(const Taps<T>& t, int64_t outer, int64_t inner, const T* x, T* y) {
   if (inner == 1)
     return for_rows(outer, t.out * t.width, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) row_along(t, x + r * t.in, y + r * t.out);
@@ -184,8 +170,7 @@ void along(const Taps<T>& t, int64_t outer, int64_t inner, const T* x, T* y) {
   });
 }
 
-template <class T>
-void along_backward(const Taps<T>& t, int64_t outer, int64_t inner, const T* gy, T* gx) {
+template <class T> void along_backward(const Taps<T>& t, int64_t outer, int64_t inner, const T* gy, T* gx) {
   for_rows(outer, (t.out * t.width + t.in) * inner, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       T* to = gx + r * t.in * inner;

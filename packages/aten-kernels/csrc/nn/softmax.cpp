@@ -26,8 +26,7 @@ struct Around {
 constexpr int64_t kBlock = 64;  // columns a task takes
 
 // Calls rows(first, count) where the dimension is the last one, columns(offset, width) else.
-template <class Rows, class Columns>
-void along(const Around& a, int64_t cost, Rows&& rows, Columns&& columns) {
+template <class Rows, class Columns> void along(const Around& a, int64_t cost, Rows&& rows, Columns&& columns) {
   if (a.inner == 1) return for_rows(a.outer, a.n * cost, [&](int64_t b, int64_t e) { rows(b, e - b); });
   const int64_t blocks = (a.inner + kBlock - 1) / kBlock;
   for_rows(a.outer * blocks, a.n * std::min(kBlock, a.inner) * cost, [&](int64_t b, int64_t e) {

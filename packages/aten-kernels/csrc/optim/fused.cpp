@@ -29,36 +29,25 @@ FL_OPTIM_DECLARE(v4)
 namespace {
 const RuleTable& pick(const RuleTable& two, const RuleTable& three, const RuleTable& four) {
   switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4:
-      return four;
-    case cpu::CpuCapability::kV3:
-      return three;
-    default:
-      return two;
+    case cpu::CpuCapability::kV4: return four;
+    case cpu::CpuCapability::kV3: return three;
+    default: return two;
   }
 }
 }  // namespace
 
-template <>
-const RuleTable& rule_table<float>() {
+template <> const RuleTable& rule_table<float>() {
   static const RuleTable& chosen = pick(v2::rules_f32, v3::rules_f32, v4::rules_f32);
   return chosen;
 }
-template <>
-const RuleTable& rule_table<double>() {
+template <> const RuleTable& rule_table<double>() {
   static const RuleTable& chosen = pick(v2::rules_f64, v3::rules_f64, v4::rules_f64);
   return chosen;
 }
 #else
 FL_OPTIM_DECLARE(v2)
-template <>
-const RuleTable& rule_table<float>() {
-  return v2::rules_f32;
-}
-template <>
-const RuleTable& rule_table<double>() {
-  return v2::rules_f64;
-}
+template <> const RuleTable& rule_table<float>() { return v2::rules_f32; }
+template <> const RuleTable& rule_table<double>() { return v2::rules_f64; }
 #endif
 
 namespace {
@@ -148,8 +137,7 @@ class Rows {
              params_.size(), " parameters");
   }
 
-  template <class Field>
-  void column(TensorList list, const char* name, bool written, Field field) {
+  template <class Field> void column(TensorList list, const char* name, bool written, Field field) {
     check_length(list, name);
     for (size_t i = 0; i < list.size(); ++i) {
       const Tensor& t = list[i];

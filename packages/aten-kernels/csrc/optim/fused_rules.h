@@ -36,7 +36,6 @@ struct RuleTable {
 };
 
 /// T is float or double.
-template <class T>
-const RuleTable& rule_table();
+template <class T> const RuleTable& rule_table();
 
 }  // namespace flambeau::optim

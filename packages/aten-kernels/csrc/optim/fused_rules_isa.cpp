@@ -16,14 +16,12 @@ float root(float x) { return __builtin_sqrtf(x); }
 double root(double x) { return __builtin_sqrt(x); }
 
 // torch's lerp: from the end that is nearer, so that a weight of one gives the end exactly.
-template <class T>
-inline T blend(T a, T b, T weight) {
+template <class T> inline T blend(T a, T b, T weight) {
   return weight < T(0.5) ? a + weight * (b - a) : b - (b - a) * (T(1) - weight);
 }
 
 // Without decay the parameter is left out, not multiplied by zero: it may be infinite.
-template <class T>
-inline T descent(T grad, T param, T sign, T decay) {
+template <class T> inline T descent(T grad, T param, T sign, T decay) {
   return sign * grad + (decay == T(0) ? T(0) : decay * param);
 }
 
@@ -60,16 +58,14 @@ void adam_loop(const Row& row, const Options& o, int64_t begin, int64_t end) {
   }
 }
 
-template <class T>
-void adam(const Row& row, const Options& o, int64_t begin, int64_t end) {
+template <class T> void adam(const Row& row, const Options& o, int64_t begin, int64_t end) {
   if (o.decoupled) {
     return o.amsgrad ? adam_loop<T, true, true>(row, o, begin, end) : adam_loop<T, true, false>(row, o, begin, end);
   }
   return o.amsgrad ? adam_loop<T, false, true>(row, o, begin, end) : adam_loop<T, false, false>(row, o, begin, end);
 }
 
-template <class T>
-void sgd_plain(const Row& row, const Options& o, int64_t begin, int64_t end) {
+template <class T> void sgd_plain(const Row& row, const Options& o, int64_t begin, int64_t end) {
   T* __restrict p = static_cast<T*>(row.param);
   const T* __restrict g = static_cast<const T*>(row.grad);
   const T sign = o.maximize ? T(-1) : T(1);
@@ -78,8 +74,7 @@ void sgd_plain(const Row& row, const Options& o, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) p[i] = p[i] + rate * descent(g[i], p[i], sign, decay);
 }
 
-template <class T, bool kNesterov>
-void sgd_loop(const Row& row, const Options& o, int64_t begin, int64_t end) {
+template <class T, bool kNesterov> void sgd_loop(const Row& row, const Options& o, int64_t begin, int64_t end) {
   T* __restrict p = static_cast<T*>(row.param);
   const T* __restrict g = static_cast<const T*>(row.grad);
   T* __restrict buffer = static_cast<T*>(row.state[0]);
@@ -97,14 +92,12 @@ void sgd_loop(const Row& row, const Options& o, int64_t begin, int64_t end) {
   }
 }
 
-template <class T>
-void sgd(const Row& row, const Options& o, int64_t begin, int64_t end) {
+template <class T> void sgd(const Row& row, const Options& o, int64_t begin, int64_t end) {
   if (row.state[0] == nullptr) return sgd_plain<T>(row, o, begin, end);
   return o.nesterov ? sgd_loop<T, true>(row, o, begin, end) : sgd_loop<T, false>(row, o, begin, end);
 }
 
-template <class T>
-void adagrad(const Row& row, const Options& o, int64_t begin, int64_t end) {
+template <class T> void adagrad(const Row& row, const Options& o, int64_t begin, int64_t end) {
   T* __restrict p = static_cast<T*>(row.param);
   const T* __restrict g = static_cast<const T*>(row.grad);
   T* __restrict sum = static_cast<T*>(row.state[0]);
@@ -152,8 +145,7 @@ void rmsprop_loop(const Row& row, const Options& o, int64_t begin, int64_t end) 
   }
 }
 
-template <class T>
-void rmsprop(const Row& row, const Options& o, int64_t begin, int64_t end) {
+template <class T> void rmsprop(const Row& row, const Options& o, int64_t begin, int64_t end) {
   if (o.centered) {
     return o.momentum > 0 ? rmsprop_loop<T, true, true>(row, o, begin, end)
                           : rmsprop_loop<T, true, false>(row, o, begin, end);
@@ -162,15 +154,13 @@ void rmsprop(const Row& row, const Options& o, int64_t begin, int64_t end) {
                         : rmsprop_loop<T, false, false>(row, o, begin, end);
 }
 
-template <class T>
-void divide(void* x, double by, int64_t n) {
+template <class T> void divide(void* x, double by, int64_t n) {
   T* p = static_cast<T*>(x);
   const T d = static_cast<T>(by);
   for (int64_t i = 0; i < n; ++i) p[i] = p[i] / d;
 }
 
-template <class T>
-void add(void* x, double value, int64_t n) {
+template <class T> void add(void* x, double value, int64_t n) {
   T* p = static_cast<T*>(x);
   const T d = static_cast<T>(value);
   for (int64_t i = 0; i < n; ++i) p[i] = p[i] + d;

@@ -39,7 +39,8 @@ Plan make_plan(const Block& b, const int64_t* strides, char* arena, bool streami
   }
   plan.block = bytes == 0 ? kMaxBlock : kArenaBytes / bytes;
   plan.block = plan.block > kMaxBlock ? kMaxBlock : plan.block / kBlockAlign * kBlockAlign;
-  if (streaming) plan.block = kStreamedBytes / b.lanes[0].size < kBlockAlign ? kBlockAlign : kStreamedBytes / b.lanes[0].size;
+  if (streaming)
+    plan.block = kStreamedBytes / b.lanes[0].size < kBlockAlign ? kBlockAlign : kStreamedBytes / b.lanes[0].size;
   for (int k = 0; k < total; ++k) {
     plan.at[k] = arena;
     if (plan.mode[k] != Mode::kDirect) arena += plan.block * buffer_size(b.lanes[k]);

@@ -11,13 +11,11 @@ inline namespace FL_ISA {
 namespace pw {
 namespace {
 
-template <typename T>
-void gather_as(char* dst, const char* src, int64_t stride, int64_t n) {
+template <typename T> void gather_as(char* dst, const char* src, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(dst + i * static_cast<int64_t>(sizeof(T)), src + i * stride, sizeof(T));
 }
 
-template <typename T>
-void scatter_as(char* dst, int64_t stride, const char* src, int64_t n) {
+template <typename T> void scatter_as(char* dst, int64_t stride, const char* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(dst + i * stride, src + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
 }
 

@@ -10,10 +10,11 @@ namespace flambeau {
 
 namespace {
 
-struct Bytes16 { uint64_t a, b; };
+struct Bytes16 {
+  uint64_t a, b;
+};
 
-template <class T>
-void copy_same(char* const* p, const int64_t* s, int64_t n) {
+template <class T> void copy_same(char* const* p, const int64_t* s, int64_t n) {
   if (s[0] == sizeof(T) && s[1] == sizeof(T)) {
     std::memcpy(p[0], p[1], static_cast<size_t>(n) * sizeof(T));
     return;
@@ -37,7 +38,8 @@ CopyLoop same_size_loop(int64_t size) {
 
 void copy_values(const Tensor& dst, const Tensor& src) {
   if (dst.numel() == 0 || !dst.storage().data) return;  // nothing to write, or a meta tensor
-  FL_CHECK_NOT_IMPLEMENTED(src.storage().data, "Cannot copy out of ", device_type_name(src.device().type), " tensor; no data!");
+  FL_CHECK_NOT_IMPLEMENTED(src.storage().data, "Cannot copy out of ", device_type_name(src.device().type),
+                           " tensor; no data!");
   if (dst.dtype() == src.dtype() && copy_transposed(dst, src)) return;
   CopyLoop loop = dst.dtype() == src.dtype() ? same_size_loop(dst.itemsize()) : convert_loop(src.dtype(), dst.dtype());
   FL_CHECK(loop, "\"copy_\" not implemented from '", dtype_name(src.dtype()), "' to '", dtype_name(dst.dtype()), "'");
@@ -67,11 +69,15 @@ Tensor contiguous(const Tensor& t) {
 
 const Tensor& copy_(const Tensor& self, const Tensor& src, bool) {
   if (self.is_same(src)) return self;
-  FL_CHECK(!has_internal_overlap(self), "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before "
-           "performing the operation.");
+  FL_CHECK(
+      !has_internal_overlap(self),
+      "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before "
+      "performing the operation.");
   const auto shape = broadcast_shapes(self.sizes(), src.sizes(), "copy_");
-  FL_CHECK(IntList(shape) == self.sizes(), "The expanded size of the tensor ", self.sizes(), " must match the existing size ", src.sizes(), " of the source");
-  FL_CHECK_NOT_IMPLEMENTED(src.is_cpu() && self.is_cpu(), "Cannot copy out of ", device_type_name(src.device().type), " tensor; no data!");
+  FL_CHECK(IntList(shape) == self.sizes(), "The expanded size of the tensor ", self.sizes(),
+           " must match the existing size ", src.sizes(), " of the source");
+  FL_CHECK_NOT_IMPLEMENTED(src.is_cpu() && self.is_cpu(), "Cannot copy out of ", device_type_name(src.device().type),
+                           " tensor; no data!");
   copy_values(self, memory_overlap(self, src) == Overlap::Partial ? clone_values(src) : src);
   return self;
 }

@@ -10,8 +10,7 @@
 namespace flambeau {
 namespace {
 
-template <class To, class From>
-void convert_run(char* const* p, const int64_t* s, int64_t n) {
+template <class To, class From> void convert_run(char* const* p, const int64_t* s, int64_t n) {
   char *d = p[0], *q = p[1];
   if (s[0] == sizeof(To) && s[1] == sizeof(From)) {
     To* __restrict out = reinterpret_cast<To*>(d);
@@ -19,11 +18,11 @@ void convert_run(char* const* p, const int64_t* s, int64_t n) {
     for (int64_t i = 0; i < n; ++i) out[i] = vm::convert<To>(in[i]);
     return;
   }
-  for (int64_t i = 0; i < n; ++i, d += s[0], q += s[1]) *reinterpret_cast<To*>(d) = vm::convert<To>(*reinterpret_cast<const From*>(q));
+  for (int64_t i = 0; i < n; ++i, d += s[0], q += s[1])
+    *reinterpret_cast<To*>(d) = vm::convert<To>(*reinterpret_cast<const From*>(q));
 }
 
-template <class From>
-ConvertLoop to_type(DType to) {
+template <class From> ConvertLoop to_type(DType to) {
   switch (to) {
     case DType::Bool: return convert_run<bool, From>;
     case DType::UInt8: return convert_run<uint8_t, From>;
@@ -66,8 +65,7 @@ ConvertLoop plain_loop(DType from, DType to) {
 }
 
 // 8-bit floats and complex32 are for storage: they pass through float32 and complex64, a block at a time.
-template <DType Kind, bool FromFloat8, DType Other>
-void float8_run(char* const* p, const int64_t* s, int64_t n) {
+template <DType Kind, bool FromFloat8, DType Other> void float8_run(char* const* p, const int64_t* s, int64_t n) {
   float block[256];
   const ConvertLoop other = plain_loop(FromFloat8 ? DType::Float32 : Other, FromFloat8 ? Other : DType::Float32);
   for (int64_t at = 0; at < n; at += 256) {
@@ -87,18 +85,26 @@ void float8_run(char* const* p, const int64_t* s, int64_t n) {
   }
 }
 
-template <DType Kind, bool FromFloat8>
-ConvertLoop float8_loop(DType other) {
+template <DType Kind, bool FromFloat8> ConvertLoop float8_loop(DType other) {
   switch (other) {
-#define FL_CASE(T) case DType::T: return float8_run<Kind, FromFloat8, DType::T>;
-    FL_CASE(Bool) FL_CASE(UInt8) FL_CASE(Int8) FL_CASE(Int16) FL_CASE(Int32) FL_CASE(Int64) FL_CASE(Float16) FL_CASE(BFloat16) FL_CASE(Float32) FL_CASE(Float64)
+#define FL_CASE(T) \
+  case DType::T: return float8_run<Kind, FromFloat8, DType::T>;
+    FL_CASE(Bool)
+    FL_CASE(UInt8)
+    FL_CASE(Int8)
+    FL_CASE(Int16)
+    FL_CASE(Int32)
+    FL_CASE(Int64)
+    FL_CASE(Float16)
+    FL_CASE(BFloat16)
+    FL_CASE(Float32)
+    FL_CASE(Float64)
 #undef FL_CASE
     default: return nullptr;
   }
 }
 
-template <bool FromFloat8>
-ConvertLoop float8_kind(DType kind, DType other) {
+template <bool FromFloat8> ConvertLoop float8_kind(DType kind, DType other) {
   switch (kind) {
     case DType::Float8_e5m2: return float8_loop<DType::Float8_e5m2, FromFloat8>(other);
     case DType::Float8_e4m3fn: return float8_loop<DType::Float8_e4m3fn, FromFloat8>(other);
@@ -126,8 +132,7 @@ void complex64_to_32(char* const* p, const int64_t* s, int64_t n) {
   }
 }
 
-template <DType Other, bool FromC32>
-void complex32_run(char* const* p, const int64_t* s, int64_t n) {
+template <DType Other, bool FromC32> void complex32_run(char* const* p, const int64_t* s, int64_t n) {
   Complex<float> block[128];
   for (int64_t at = 0; at < n; at += 128) {
     const int64_t m = n - at < 128 ? n - at : 128;
@@ -142,12 +147,22 @@ void complex32_run(char* const* p, const int64_t* s, int64_t n) {
   }
 }
 
-template <bool FromC32>
-ConvertLoop complex32_loop(DType other) {
+template <bool FromC32> ConvertLoop complex32_loop(DType other) {
   if (other == DType::Complex64) return FromC32 ? ConvertLoop(complex32_to_64) : ConvertLoop(complex64_to_32);
   switch (other) {
-#define FL_CASE(T) case DType::T: return complex32_run<DType::T, FromC32>;
-    FL_CASE(Bool) FL_CASE(UInt8) FL_CASE(Int8) FL_CASE(Int16) FL_CASE(Int32) FL_CASE(Int64) FL_CASE(Float16) FL_CASE(BFloat16) FL_CASE(Float32) FL_CASE(Float64) FL_CASE(Complex128)
+#define FL_CASE(T) \
+  case DType::T: return complex32_run<DType::T, FromC32>;
+    FL_CASE(Bool)
+    FL_CASE(UInt8)
+    FL_CASE(Int8)
+    FL_CASE(Int16)
+    FL_CASE(Int32)
+    FL_CASE(Int64)
+    FL_CASE(Float16)
+    FL_CASE(BFloat16)
+    FL_CASE(Float32)
+    FL_CASE(Float64)
+    FL_CASE(Complex128)
 #undef FL_CASE
     default: return nullptr;
   }

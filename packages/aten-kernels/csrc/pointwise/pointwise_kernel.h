@@ -9,9 +9,9 @@
 
 namespace flambeau {
 
-// A loop computes n elements. `ptrs` and `strides` (in bytes) list the outputs, then the inputs. An output may be an input
-// (same pointer and stride), and must not overlap one otherwise. Returns a bit for each declared error that some element
-// hit (PointwiseKernel::errors); 0 means success. Results are then written for the other elements.
+// A loop computes n elements. `ptrs` and `strides` (in bytes) list the outputs, then the inputs. An output may be an
+// input (same pointer and stride), and must not overlap one otherwise. Returns a bit for each declared error that some
+// element hit (PointwiseKernel::errors); 0 means success. Results are then written for the other elements.
 using PointwiseLoop = uint32_t (*)(char* const* ptrs, const int64_t* strides, int64_t n, const Param* params);
 
 // How the compute dtype of an operator follows from its operands.
@@ -49,11 +49,11 @@ struct PointwiseKernel {
   Promote promote;
   OperandKind operands[kMaxPointwiseOperands];  // outputs, then inputs
   ParamKind params[kMaxPointwiseParams];
-  const PointwiseError* errors;                 // bit k of a loop's result is errors[k]
-  PointwiseLoop loops[kNumPointwiseDTypes];     // by compute dtype; null where the operator does not take it
-  // The loop for outputs that no cache will hold (16 MB and more), bit for bit the same results: with streaming stores if
-  // the body is cheap enough for memory to be what it waits for. Null where `loops` is; falls back to plain stores where
-  // an output is not contiguous.
+  const PointwiseError* errors;              // bit k of a loop's result is errors[k]
+  PointwiseLoop loops[kNumPointwiseDTypes];  // by compute dtype; null where the operator does not take it
+  // The loop for outputs that no cache will hold (16 MB and more), bit for bit the same results: with streaming stores
+  // if the body is cheap enough for memory to be what it waits for. Null where `loops` is; falls back to plain stores
+  // where an output is not contiguous.
   PointwiseLoop stream[kNumPointwiseDTypes];
 };
 

@@ -23,8 +23,7 @@ FL_VM float round_to_float16(float x) { return Half(x); }
 FL_VM float round_to_bfloat16(float x) { return BFloat16(x); }
 
 // The 16-bit number next to x towards y; both are widened ones. `kInfBits` is the pattern of infinity.
-template <uint16_t kInfBits>
-FL_VM uint16_t next_half_bits(uint16_t x, uint16_t y, bool up, bool equal) {
+template <uint16_t kInfBits> FL_VM uint16_t next_half_bits(uint16_t x, uint16_t y, bool up, bool equal) {
   const bool negative = (x & 0x8000u) != 0;
   const uint16_t magnitude = x & 0x7fffu;
   if (magnitude > kInfBits) return x;
@@ -40,13 +39,11 @@ FL_VM float nextafter_bfloat16(float x, float y) {
   return BFloat16::from_bits(next_half_bits<0x7f80>(BFloat16(x).bits, BFloat16(y).bits, y > x, y == x));
 }
 
-template <typename T>
-FL_VM T frexp_mantissa(T x) {
+template <typename T> FL_VM T frexp_mantissa(T x) {
   int exponent;
   return std::frexp(x, &exponent);
 }
-template <typename T>
-FL_VM int32_t frexp_exponent(T x) {
+template <typename T> FL_VM int32_t frexp_exponent(T x) {
   int exponent = 0;
   (void)std::frexp(x, &exponent);
   return vm::isfinite(x) ? exponent : 0;

@@ -1,5 +1,5 @@
-// Finds kernels by name. The tables of the base build are laid under those of the instruction set in use: a loop that is
-// built for the base set only is taken from there.
+// Finds kernels by name. The tables of the base build are laid under those of the instruction set in use: a loop that
+// is built for the base set only is taken from there.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -18,11 +18,15 @@ DType combine(DType strong, DType weak) {
 
 void PromotionState::add(DType t, bool dimensioned, bool wrapped) {
   if (wrapped) {
-    if (is_floating(t)) t = default_dtype();
-    else if (is_complex(t)) t = to_complex(default_dtype());
+    if (is_floating(t))
+      t = default_dtype();
+    else if (is_complex(t))
+      t = to_complex(default_dtype());
     wrapped_ = widest(wrapped_, t);
-  } else if (dimensioned) dimensioned_ = widest(dimensioned_, t);
-  else zero_dim_ = widest(zero_dim_, t);
+  } else if (dimensioned)
+    dimensioned_ = widest(dimensioned_, t);
+  else
+    zero_dim_ = widest(zero_dim_, t);
 }
 
 void PromotionState::add(const Tensor& t) { add(t.dtype(), t.dim() > 0, t.is_wrapped_number()); }

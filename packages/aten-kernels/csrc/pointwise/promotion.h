@@ -1,5 +1,6 @@
 #pragma once
-/// torch's rule: a dimensioned tensor's dtype wins over a 0-d tensor's, which wins over a Python number's, inside a category.
+/// torch's rule: a dimensioned tensor's dtype wins over a 0-d tensor's, which wins over a Python number's, inside a
+/// category.
 #include "flambeau/core/tensor.h"
 
 namespace flambeau {

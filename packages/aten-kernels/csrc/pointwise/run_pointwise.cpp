@@ -35,7 +35,8 @@ struct Call {
         params[num_params++] = args[i];
       }
     }
-    FL_INTERNAL_CHECK(num_inputs == kernel.num_inputs, "[", op.name, "] the body takes ", int(kernel.num_inputs), " tensors, the record gives ", num_inputs);
+    FL_INTERNAL_CHECK(num_inputs == kernel.num_inputs, "[", op.name, "] the body takes ", int(kernel.num_inputs),
+                      " tensors, the record gives ", num_inputs);
   }
 };
 
@@ -56,7 +57,8 @@ DType compute_dtype(const Call& c) {
     if (c.kernel.operands[c.kernel.num_outputs + i] == OperandKind::kCompute) state.add(c.inputs[i]);
   for (int i = 0; i < c.num_params; ++i) {
     if (c.kernel.params[i] != ParamKind::kCompute || c.params[i].is_none()) continue;
-    // clamp(x, 0.5) of integers is floating, but alpha of add is not: only bodies that compare or select with the number promote
+    // clamp(x, 0.5) of integers is floating, but alpha of add is not: only bodies that compare or select with the
+    // number promote
   }
   DType t = state.result();
   if (c.kernel.promote == Promote::kIntToFloat && is_integral(t, true)) t = default_dtype();
@@ -65,19 +67,22 @@ DType compute_dtype(const Call& c) {
 
 void check_dtype(const Call& c) {
   const int code = static_cast<int>(c.compute);
-  FL_CHECK(code >= 0 && code < kNumPointwiseDTypes && c.kernel.loops[code], "\"", c.op.name, "\" not implemented for '", dtype_name(c.compute), "'");
+  FL_CHECK(code >= 0 && code < kNumPointwiseDTypes && c.kernel.loops[code], "\"", c.op.name, "\" not implemented for '",
+           dtype_name(c.compute), "'");
   for (int i = 0; i < c.num_inputs; ++i) {  // masks are masks; where() takes old uint8 ones too
     if (c.kernel.operands[c.kernel.num_outputs + i] != OperandKind::kBool) continue;
     const DType t = c.inputs[i].dtype();
-    FL_CHECK(t == DType::Bool || (t == DType::UInt8 && c.op.name == "where"), c.op.name, " only supports boolean masks, but got mask with dtype ", dtype_name(t));
+    FL_CHECK(t == DType::Bool || (t == DType::UInt8 && c.op.name == "where"), c.op.name,
+             " only supports boolean masks, but got mask with dtype ", dtype_name(t));
   }
 }
 
 void check_devices(const Call& c) {
   const Device d = c.inputs[0].device();
   for (int i = 1; i < c.num_inputs; ++i)
-    FL_CHECK(c.inputs[i].device().type == d.type || c.inputs[i].dim() == 0 || c.inputs[0].dim() == 0, "Expected all tensors to be on the same device, but found at least two devices, ",
-             to_string(d), " and ", to_string(c.inputs[i].device()), "! (", c.op.name, ")");
+    FL_CHECK(c.inputs[i].device().type == d.type || c.inputs[i].dim() == 0 || c.inputs[0].dim() == 0,
+             "Expected all tensors to be on the same device, but found at least two devices, ", to_string(d), " and ",
+             to_string(c.inputs[i].device()), "! (", c.op.name, ")");
 }
 
 Param to_param(const Call& c, const Value& v, ParamKind kind) {
@@ -97,10 +102,14 @@ Param to_param(const Call& c, const Value& v, ParamKind kind) {
     p.d = s.to_double();
   } else {
     // Bounds are cut to integers; factors must be ones.
-    FL_CHECK(s.is_integral() || c.op.name.starts_with("hardtanh"), "For integral input tensors, argument ", c.op.name == "add" || c.op.name == "sub" || c.op.name == "rsub" ? "alpha" : "value", " must not be a floating point number.");
+    FL_CHECK(s.is_integral() || c.op.name.starts_with("hardtanh"), "For integral input tensors, argument ",
+             c.op.name == "add" || c.op.name == "sub" || c.op.name == "rsub" ? "alpha" : "value",
+             " must not be a floating point number.");
     FL_CHECK(!is_bool(c.compute) || s.is_bool() || s.to_int() == 0 || s.to_int() == 1 || true, "");
-    if (is_bool(c.compute)) p.b = s.to_bool();
-    else p.i = s.to_int();
+    if (is_bool(c.compute))
+      p.b = s.to_bool();
+    else
+      p.i = s.to_int();
   }
   return p;
 }
@@ -108,7 +117,8 @@ Param to_param(const Call& c, const Value& v, ParamKind kind) {
 std::vector<int64_t> common_shape(const Call& c) {
   std::vector<int64_t> shape = c.inputs[0].sizes().vec();
   for (int i = 1; i < c.num_inputs; ++i)
-    if (!(c.inputs[i].sizes() == IntList(shape))) shape = broadcast_shapes(shape, c.inputs[i].sizes(), c.op.name.c_str());
+    if (!(c.inputs[i].sizes() == IntList(shape)))
+      shape = broadcast_shapes(shape, c.inputs[i].sizes(), c.op.name.c_str());
   return shape;
 }
 
@@ -184,7 +194,8 @@ bool run_simple(const Operator& op, const PointwiseKernel& k, const Value* args,
   }
   const DType t = a->dtype;
   const int code = static_cast<int>(t);
-  if (code >= kNumPointwiseDTypes || !k.loops[code] || (k.promote == Promote::kIntToFloat && is_integral(t, true))) return false;
+  if (code >= kNumPointwiseDTypes || !k.loops[code] || (k.promote == Promote::kIntToFloat && is_integral(t, true)))
+    return false;
   for (int i = 1; i <= k.num_inputs; ++i)
     if (k.operands[i] != OperandKind::kCompute) return false;
   const DType out_type = operand_dtype(k.operands[0], t);
@@ -194,11 +205,17 @@ bool run_simple(const Operator& op, const PointwiseKernel& k, const Value* args,
   for (int i = 0; i < k.num_params; ++i) {
     const Value& v = args[k.num_inputs + i];
     if (v.tag == Tag::Int && k.params[i] == ParamKind::kCompute) {
-      if (is_floating(t)) params[i].d = static_cast<double>(v.i);
-      else if (is_complex(t)) { params[i].c[0] = static_cast<double>(v.i); params[i].c[1] = 0; }
-      else if (t == DType::Bool) params[i].b = v.i != 0;
-      else params[i].i = v.i;
-    } else if (v.tag == Tag::Double && (k.params[i] == ParamKind::kDouble || (k.params[i] == ParamKind::kCompute && is_floating(t)))) {
+      if (is_floating(t))
+        params[i].d = static_cast<double>(v.i);
+      else if (is_complex(t)) {
+        params[i].c[0] = static_cast<double>(v.i);
+        params[i].c[1] = 0;
+      } else if (t == DType::Bool)
+        params[i].b = v.i != 0;
+      else
+        params[i].i = v.i;
+    } else if (v.tag == Tag::Double &&
+               (k.params[i] == ParamKind::kDouble || (k.params[i] == ParamKind::kCompute && is_floating(t)))) {
       params[i].d = v.d;
     } else {
       return false;
@@ -240,7 +257,8 @@ void run_pointwise_meta(const Operator& op, KeySet, const Value* args, Value* re
     set_result(results + i, allocate_result(c, shape, operand_dtype(c.kernel.operands[i], c.compute)));
 }
 
-// Writes into `out` where the loop may: right dtype, and every input disjoint from it or exactly it. Else through a temporary.
+// Writes into `out` where the loop may: right dtype, and every input disjoint from it or exactly it. Else through a
+// temporary.
 static void write_to(const Operator& op, const Call& c, IntList shape, const Tensor& out) {
   Tensor operands[kMaxOperands];
   const DType want = operand_dtype(c.kernel.operands[0], c.compute);
@@ -261,9 +279,12 @@ void run_pointwise_inplace(const Operator& op, KeySet keys, const Value* args, V
   prepare(c);
   const std::vector<int64_t> shape = common_shape(c);
   const DType want = operand_dtype(c.kernel.operands[0], c.compute);
-  FL_CHECK(can_cast(want, self.dtype()), "result type ", dtype_name(want), " can't be cast to the desired output type ", dtype_name(self.dtype()));
-  FL_CHECK(self.sizes() == IntList(shape), "output with shape ", self.sizes(), " doesn't match the broadcast shape ", shape);
-  FL_CHECK(!has_internal_overlap(self), "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+  FL_CHECK(can_cast(want, self.dtype()), "result type ", dtype_name(want), " can't be cast to the desired output type ",
+           dtype_name(self.dtype()));
+  FL_CHECK(self.sizes() == IntList(shape), "output with shape ", self.sizes(), " doesn't match the broadcast shape ",
+           shape);
+  FL_CHECK(!has_internal_overlap(self),
+           "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
            "Please clone() the tensor before performing the operation.");
   write_to(op, c, shape, self);
   set_result(results, Tensor(self));

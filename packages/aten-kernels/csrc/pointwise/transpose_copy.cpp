@@ -42,8 +42,7 @@ bool make_plan(const Tensor& dst, const Tensor& src, Plan& p) {
   return true;
 }
 
-template <class T>
-void copy_strip(T* dst, const T* src, const Plan& p, int64_t row, int64_t height) {
+template <class T> void copy_strip(T* dst, const T* src, const Plan& p, int64_t row, int64_t height) {
   T tile[kTile][kTile];
   for (int64_t col = 0; col < p.cols; col += kTile) {
     const int64_t width = std::min(kTile, p.cols - col);
@@ -58,8 +57,7 @@ void copy_strip(T* dst, const T* src, const Plan& p, int64_t row, int64_t height
   }
 }
 
-template <class T>
-void run(T* dst, const T* src, const Plan& p) {
+template <class T> void run(T* dst, const T* src, const Plan& p) {
   int64_t outer = 1;
   for (const int64_t s : p.sizes) outer *= s;
   const int64_t strips = (p.rows + kTile - 1) / kTile;
@@ -84,20 +82,11 @@ bool copy_transposed(const Tensor& dst, const Tensor& src) {
   if (dst.numel() < 4096 || !make_plan(dst, src, p)) return false;
   ReleaseInterpreter long_work(dst.numel() > 1 << 16);
   switch (dst.itemsize()) {
-    case 1:
-      run(dst.data_as<uint8_t>(), src.data_as<uint8_t>(), p);
-      return true;
-    case 2:
-      run(dst.data_as<uint16_t>(), src.data_as<uint16_t>(), p);
-      return true;
-    case 4:
-      run(dst.data_as<uint32_t>(), src.data_as<uint32_t>(), p);
-      return true;
-    case 8:
-      run(dst.data_as<uint64_t>(), src.data_as<uint64_t>(), p);
-      return true;
-    default:
-      return false;
+    case 1: run(dst.data_as<uint8_t>(), src.data_as<uint8_t>(), p); return true;
+    case 2: run(dst.data_as<uint16_t>(), src.data_as<uint16_t>(), p); return true;
+    case 4: run(dst.data_as<uint32_t>(), src.data_as<uint32_t>(), p); return true;
+    case 8: run(dst.data_as<uint64_t>(), src.data_as<uint64_t>(), p); return true;
+    default: return false;
   }
 }
 

@@ -13,8 +13,7 @@ inline GeneratorImpl& generator_or_default(GeneratorImpl* g) { return g ? *g : d
 Tensor in_memory_order(const Tensor& t);
 
 /// Runs f on row-major memory: on the tensor itself, or on a buffer that is copied into it afterwards.
-template <class F>
-void fill_row_major(const Tensor& t, F&& f) {
+template <class F> void fill_row_major(const Tensor& t, F&& f) {
   if (t.numel() == 0 || !t.storage().data) return;
   if (t.is_contiguous()) return f(t);
   const Tensor ordered = in_memory_order(t);
@@ -31,14 +30,13 @@ void fill_row_major(const Tensor& t, F&& f) {
     return;                         \
   }
 /// Runs a statement with scalar_t as one of the four floating types.
-#define FL_DISPATCH_FLOAT(dtype, op, ...)                                                            \
-  switch (dtype) {                                                                                   \
-    FL_FLOAT_CASE(Float32, float, __VA_ARGS__)                                                       \
-    FL_FLOAT_CASE(Float64, double, __VA_ARGS__)                                                      \
-    FL_FLOAT_CASE(Float16, Half, __VA_ARGS__)                                                        \
-    FL_FLOAT_CASE(BFloat16, BFloat16, __VA_ARGS__)                                                   \
-    default:                                                                                         \
-      FL_CHECK_NOT_IMPLEMENTED(false, "\"", op, "\" not implemented for '", dtype_name(dtype), "'"); \
+#define FL_DISPATCH_FLOAT(dtype, op, ...)                                                                   \
+  switch (dtype) {                                                                                          \
+    FL_FLOAT_CASE(Float32, float, __VA_ARGS__)                                                              \
+    FL_FLOAT_CASE(Float64, double, __VA_ARGS__)                                                             \
+    FL_FLOAT_CASE(Float16, Half, __VA_ARGS__)                                                               \
+    FL_FLOAT_CASE(BFloat16, BFloat16, __VA_ARGS__)                                                          \
+    default: FL_CHECK_NOT_IMPLEMENTED(false, "\"", op, "\" not implemented for '", dtype_name(dtype), "'"); \
   }
 #define FL_DISPATCH_ALL(dtype, op, ...)          \
   switch (dtype) {                               \
@@ -51,8 +49,7 @@ void fill_row_major(const Tensor& t, F&& f) {
     FL_FLOAT_CASE(UInt32, uint32_t, __VA_ARGS__) \
     FL_FLOAT_CASE(UInt64, uint64_t, __VA_ARGS__) \
     FL_FLOAT_CASE(Bool, bool, __VA_ARGS__)       \
-    default:                                     \
-      break;                                     \
+    default: break;                              \
   }                                              \
   FL_DISPATCH_FLOAT(dtype, op, __VA_ARGS__)
 

@@ -49,16 +49,19 @@ Tensor randperm_op(int64_t n, GeneratorImpl* g, OptType dtype, OptLayout layout,
   if (!t.storage().data || n == 0) return t;
   const auto draw = [&](const Tensor& x) {
     switch (x.dtype()) {
-#define FL_CASE(name, T)                                          \
-  case DType::name:                                               \
-    random::randperm(generator_or_default(g), x.data_as<T>(), n); \
-    return;
+#define FL_CASE(name, T) \
+  case DType::name: random::randperm(generator_or_default(g), x.data_as<T>(), n); return;
       FL_CASE(UInt8, uint8_t)
-      FL_CASE(Int8, int8_t) FL_CASE(Int16, int16_t) FL_CASE(Int32, int32_t) FL_CASE(Int64, int64_t)
-          FL_CASE(Float16, Half) FL_CASE(BFloat16, BFloat16) FL_CASE(Float32, float) FL_CASE(Float64, double)
+      FL_CASE(Int8, int8_t)
+      FL_CASE(Int16, int16_t)
+      FL_CASE(Int32, int32_t)
+      FL_CASE(Int64, int64_t)
+      FL_CASE(Float16, Half)
+      FL_CASE(BFloat16, BFloat16)
+      FL_CASE(Float32, float)
+      FL_CASE(Float64, double)
 #undef FL_CASE
-              default
-          : FL_CHECK_NOT_IMPLEMENTED(false, "\"randperm\" not implemented for '", dtype_name(x.dtype()), "'");
+      default: FL_CHECK_NOT_IMPLEMENTED(false, "\"randperm\" not implemented for '", dtype_name(x.dtype()), "'");
     }
   };
   draw(t);

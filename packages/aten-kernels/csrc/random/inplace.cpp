@@ -21,14 +21,10 @@ void check_target(const Tensor& t, const char* op) {
 
 double largest(DType t) {
   switch (t) {
-    case DType::Float16:
-      return 65504.0;
-    case DType::BFloat16:
-      return 3.3895313892515355e38;
-    case DType::Float32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
+    case DType::Float16: return 65504.0;
+    case DType::BFloat16: return 3.3895313892515355e38;
+    case DType::Float32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
   }
 }
 
@@ -103,41 +99,26 @@ struct Range {
 
 Range range_of(DType t) {
   switch (t) {
-    case DType::Bool:
-      return {0, 1};
-    case DType::UInt8:
-      return {0, UINT8_MAX};
-    case DType::UInt16:
-      return {0, UINT16_MAX};
-    case DType::UInt32:
-      return {0, UINT32_MAX};
-    case DType::UInt64:
-      return {0, INT64_MAX};
-    case DType::Int8:
-      return {INT8_MIN, INT8_MAX};
-    case DType::Int16:
-      return {INT16_MIN, INT16_MAX};
-    case DType::Int32:
-      return {INT32_MIN, INT32_MAX};
-    case DType::Float16:
-      return {-65504, 65504};
-    default:
-      return {INT64_MIN, INT64_MAX};
+    case DType::Bool: return {0, 1};
+    case DType::UInt8: return {0, UINT8_MAX};
+    case DType::UInt16: return {0, UINT16_MAX};
+    case DType::UInt32: return {0, UINT32_MAX};
+    case DType::UInt64: return {0, INT64_MAX};
+    case DType::Int8: return {INT8_MIN, INT8_MAX};
+    case DType::Int16: return {INT16_MIN, INT16_MAX};
+    case DType::Int32: return {INT32_MIN, INT32_MAX};
+    case DType::Float16: return {-65504, 65504};
+    default: return {INT64_MIN, INT64_MAX};
   }
 }
 
 int64_t mantissa_limit(DType t) {
   switch (t) {
-    case DType::Float16:
-      return 1 << 11;
-    case DType::BFloat16:
-      return 1 << 8;
-    case DType::Float32:
-      return 1 << 24;
-    case DType::Float64:
-      return int64_t{1} << 53;
-    default:
-      return INT64_MAX;
+    case DType::Float16: return 1 << 11;
+    case DType::BFloat16: return 1 << 8;
+    case DType::Float32: return 1 << 24;
+    case DType::Float64: return int64_t{1} << 53;
+    default: return INT64_MAX;
   }
 }
 
@@ -244,8 +225,7 @@ const Tensor& bernoulli_float_(const Tensor& self, double p, GeneratorImpl* g) {
 
 namespace {
 
-template <class T>
-void bernoulli_into(const Tensor& out, const Tensor& p, GeneratorImpl* g) {
+template <class T> void bernoulli_into(const Tensor& out, const Tensor& p, GeneratorImpl* g) {
   FL_DISPATCH_FLOAT(
       p.dtype(), "bernoulli_tensor_cpu_p_",
       random::bernoulli_each(generator_or_default(g), out.data_as<T>(), p.data_as<scalar_t>(), out.numel()));

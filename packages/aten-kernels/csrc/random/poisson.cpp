@@ -33,16 +33,14 @@ double poisson_large(double rate, GeneratorImpl& g) {
   }
 }
 
-template <class T>
-T from_double(double v) {
+template <class T> T from_double(double v) {
   if constexpr (sizeof(T) == 2)
     return T(static_cast<float>(v));
   else
     return static_cast<T>(v);
 }
 
-template <class T>
-void draw_poisson(T* out, const T* rates, int64_t n, GeneratorImpl& g) {
+template <class T> void draw_poisson(T* out, const T* rates, int64_t n, GeneratorImpl& g) {
   const std::lock_guard lock(g.mutex());
   for (int64_t i = 0; i < n; ++i) {
     const double rate = static_cast<double>(rates[i]);
@@ -50,8 +48,7 @@ void draw_poisson(T* out, const T* rates, int64_t n, GeneratorImpl& g) {
   }
 }
 
-template <class T>
-void check_rates(const T* rates, int64_t n) {
+template <class T> void check_rates(const T* rates, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const double rate = static_cast<double>(rates[i]);
     FL_CHECK(rate >= 0 && std::isfinite(rate), "invalid Poisson rate, expected rate to be non-negative, got ", rate);

@@ -1,10 +1,11 @@
 // The generated half of a reduction, and how the driver calls it.
 //
 // Note [Lanes]
-// A reduction keeps a row of partial results ("lanes", at most kMaxLanes) and combines rows of the input into it, element
-// by element: a loop that vectorises for any body. Reducing an outer dimension, lanes are output elements. Reducing
-// contiguous elements, each row is cut from one run, and the lanes are folded in halves at the end. Rows are combined 64 at
-// a time, then 64 such blocks, and so on, so the rounding error of a sum grows with the logarithm of its length.
+// A reduction keeps a row of partial results ("lanes", at most kMaxLanes) and combines rows of the input into it,
+// element by element: a loop that vectorises for any body. Reducing an outer dimension, lanes are output elements.
+// Reducing contiguous elements, each row is cut from one run, and the lanes are folded in halves at the end. Rows are
+// combined 64 at a time, then 64 such blocks, and so on, so the rounding error of a sum grows with the logarithm of its
+// length.
 #pragma once
 
 #include <cstdint>

@@ -54,9 +54,9 @@ struct ReduceArgs {
   const int64_t* out_strides[kMaxReduceResults];
 };
 
-// Reduces on the thread pool. The order in which elements are combined follows from sizes, strides and dtype alone, so the
-// result does not depend on the number of threads. Over no elements the result is the finished identity: callers refuse
-// that where it has no meaning (amax, argmax). Indices count the reduced dimensions in row-major order.
+// Reduces on the thread pool. The order in which elements are combined follows from sizes, strides and dtype alone, so
+// the result does not depend on the number of threads. Over no elements the result is the finished identity: callers
+// refuse that where it has no meaning (amax, argmax). Indices count the reduced dimensions in row-major order.
 void reduce(const ReduceKernel& kernel, int dtype, const ReduceArgs& args, const Param* params);
 
 }  // namespace flambeau

@@ -8,8 +8,7 @@ namespace {
 
 int64_t magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
 
-template <typename Axis>
-void sort_axes(Axis* axes, int n) {
+template <typename Axis> void sort_axes(Axis* axes, int n) {
   std::stable_sort(axes, axes + n,
                    [](const Axis& a, const Axis& b) { return magnitude(a.in_stride) > magnitude(b.in_stride); });
 }
@@ -47,12 +46,11 @@ bool keeps_index(const ReducedAxis& outer, const ReducedAxis& inner) {
   return outer.index_step == inner.index_step * inner.size;
 }
 
-template <typename Axis>
-int merge_axes(Axis* axes, int n, bool is_indexed) {
+template <typename Axis> int merge_axes(Axis* axes, int n, bool is_indexed) {
   int last = -1;
   for (int k = 0; k < n; ++k) {
-    const bool merges = last >= 0 && is_one_walk(axes[last], axes[k]) &&
-                        (!is_indexed || keeps_index(axes[last], axes[k]));
+    const bool merges =
+        last >= 0 && is_one_walk(axes[last], axes[k]) && (!is_indexed || keeps_index(axes[last], axes[k]));
     if (!merges) {
       axes[++last] = axes[k];
       continue;
@@ -72,7 +70,8 @@ bool reduces_runs(const ReducePlan& plan) {
   if (plan.num_reduced == 0) return false;
   const KeptAxis& kept = plan.kept[plan.num_kept - 1];
   const ReducedAxis& reduced = plan.reduced[plan.num_reduced - 1];
-  return magnitude(reduced.in_stride) < magnitude(kept.in_stride) && (reduced.size >= kMinRun || kept.size < reduced.size);
+  return magnitude(reduced.in_stride) < magnitude(kept.in_stride) &&
+         (reduced.size >= kMinRun || kept.size < reduced.size);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct ReducedAxis {
   int64_t index_step;  // what a step adds to the element's index among those reduced
 };
 
-// Axes are listed from the largest stride to the smallest, merged where two can be walked as one; axes of size 1 are gone.
-// The innermost kept axis has become `column` (size 1 where lanes are cut from contiguous elements) and the innermost
-// reduced one `row`.
+// Axes are listed from the largest stride to the smallest, merged where two can be walked as one; axes of size 1 are
+// gone. The innermost kept axis has become `column` (size 1 where lanes are cut from contiguous elements) and the
+// innermost reduced one `row`.
 struct ReducePlan {
   KeptAxis kept[kMaxReduceDims];
   int num_kept = 0;

@@ -1,5 +1,5 @@
-// Finds reductions by name, and runs them by the driver of the instruction set in use. As in pointwise_registry.cpp, blocks
-// that are built for the base set only are taken from there.
+// Finds reductions by name, and runs them by the driver of the instruction set in use. As in pointwise_registry.cpp,
+// blocks that are built for the base set only are taken from there.
 #include <map>
 #include <stdexcept>
 #include <string>

@@ -30,11 +30,13 @@ DType result_dtype(ResultKind kind, DType compute) {
 
 }  // namespace
 
-std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view name, const Tensor& self, IntList dims, bool keepdim, const Param* params) {
+std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view name, const Tensor& self, IntList dims,
+                                    bool keepdim, const Param* params) {
   const ReduceKernel* kernel = find_reduction(name);
   FL_INTERNAL_CHECK(kernel, name);
   const int code = static_cast<int>(self.dtype());
-  FL_CHECK(code < kNumPointwiseDTypes && kernel->blocks[code], "\"", op, "\" not implemented for '", dtype_name(self.dtype()), "'");
+  FL_CHECK(code < kNumPointwiseDTypes && kernel->blocks[code], "\"", op, "\" not implemented for '",
+           dtype_name(self.dtype()), "'");
   const std::vector<uint8_t> flags = reduced_flags(self, dims);
   const int ndim = static_cast<int>(self.dim());
   FL_CHECK(ndim <= kMaxReduceDims, "[", op, "] at most ", kMaxReduceDims, " dimensions, got ", ndim);

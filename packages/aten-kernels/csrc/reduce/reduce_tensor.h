@@ -11,6 +11,7 @@ namespace flambeau {
 std::vector<uint8_t> reduced_flags(const Tensor& self, IntList dims);
 
 /// `self` must have the dtype that the reduction computes in. The second result is undefined for kernels with one.
-std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view kernel, const Tensor& self, IntList dims, bool keepdim, const Param* params = nullptr);
+std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view kernel, const Tensor& self, IntList dims,
+                                    bool keepdim, const Param* params = nullptr);
 
 }  // namespace flambeau

@@ -13,8 +13,7 @@ namespace flambeau {
 namespace {
 
 // Calls f(in, out pointer(s) offset in elements, n, step) for each lane of two row-major tensors of one shape.
-template <class F>
-void for_lanes(const Tensor& t, int64_t dim, F f) {
+template <class F> void for_lanes(const Tensor& t, int64_t dim, F f) {
   const int64_t n = t.dim() ? t.sizes()[static_cast<size_t>(dim)] : 1;
   int64_t inner = 1, outer = 1;
   for (int64_t d = 0; d < t.dim(); ++d) (d < dim ? outer : inner) *= d == dim ? 1 : t.sizes()[static_cast<size_t>(d)];
@@ -24,8 +23,7 @@ void for_lanes(const Tensor& t, int64_t dim, F f) {
   });
 }
 
-template <class T, class Acc, class Op>
-void scan(const Tensor& in, const Tensor& out, int64_t dim, Acc start, Op op) {
+template <class T, class Acc, class Op> void scan(const Tensor& in, const Tensor& out, int64_t dim, Acc start, Op op) {
   const T* x = in.data_as<T>();
   T* y = out.data_as<T>();
   for_lanes(in, dim, [&](int64_t at, int64_t n, int64_t step) {
@@ -49,8 +47,10 @@ void scan_any(const char* name, const Tensor& in, const Tensor& out, int64_t dim
     case DType::Int16: return scan<int16_t, uint32_t>(in, out, dim, static_cast<uint32_t>(start), op);
     case DType::Int8: return scan<int8_t, uint32_t>(in, out, dim, static_cast<uint32_t>(start), op);
     case DType::UInt8: return scan<uint8_t, uint32_t>(in, out, dim, static_cast<uint32_t>(start), op);
-    case DType::Complex64: return scan<Complex<float>, Complex<float>>(in, out, dim, Complex<float>(static_cast<float>(start), 0.f), op);
-    case DType::Complex128: return scan<Complex<double>, Complex<double>>(in, out, dim, Complex<double>(start, 0.0), op);
+    case DType::Complex64:
+      return scan<Complex<float>, Complex<float>>(in, out, dim, Complex<float>(static_cast<float>(start), 0.f), op);
+    case DType::Complex128:
+      return scan<Complex<double>, Complex<double>>(in, out, dim, Complex<double>(start, 0.0), op);
     default: FL_CHECK(false, "\"", name, "\" not implemented for '", dtype_name(in.dtype()), "'");
   }
 }
@@ -83,9 +83,10 @@ void scan_extreme(const Tensor& in, const Tensor& values, const Tensor& indices,
 struct Later {
   bool max;
   template <class T> bool operator()(const T& x, const T& best) const {
-    if constexpr (std::is_integral_v<T>) return max ? x >= best : x <= best;
+    if constexpr (std::is_integral_v<T>)
+      return max ? x >= best : x <= best;
     else {
-      const double a = static_cast<double>(static_cast<float>(x)) , b = static_cast<double>(static_cast<float>(best));
+      const double a = static_cast<double>(static_cast<float>(x)), b = static_cast<double>(static_cast<float>(best));
       if constexpr (std::is_same_v<T, double>) return x != x || (best == best && (max ? x >= best : x <= best));
       return a != a || (b == b && (max ? a >= b : a <= b));
     }
@@ -107,7 +108,8 @@ std::tuple<Tensor, Tensor> extreme(const char* name, const Tensor& self, int64_t
     case DType::Int32: scan_extreme<int32_t>(in, values, indices, dim, better); break;
     case DType::Int16: scan_extreme<int16_t>(in, values, indices, dim, better); break;
     case DType::Int8: scan_extreme<int8_t>(in, values, indices, dim, better); break;
-    case DType::UInt8: case DType::Bool: scan_extreme<uint8_t>(in, values, indices, dim, better); break;
+    case DType::UInt8:
+    case DType::Bool: scan_extreme<uint8_t>(in, values, indices, dim, better); break;
     default: FL_CHECK(false, "\"", name, "\" not implemented for '", dtype_name(in.dtype()), "'");
   }
   return {values, indices};

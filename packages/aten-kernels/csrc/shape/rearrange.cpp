@@ -137,8 +137,7 @@ Tensor diag_embed_op(const Tensor& self, int64_t offset, int64_t dim1_, int64_t 
 
 namespace {
 
-template <class F>
-Tensor written_copy(const char* op, const Tensor& self, const Tensor& src, F&& view_of) {
+template <class F> Tensor written_copy(const char* op, const Tensor& self, const Tensor& src, F&& view_of) {
   Tensor out = clone_values(self);
   const Tensor part = view_of(out);
   FL_CHECK(part.sizes() == src.sizes(), "[", op,

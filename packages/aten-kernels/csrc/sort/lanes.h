@@ -23,14 +23,19 @@ inline Tensor from_lanes(const Tensor& t, const Tensor& self, int64_t dim) {
 }
 
 template <class T> bool is_nan(const T& v) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else if constexpr (std::is_same_v<T, double>) return std::isnan(v);
-  else return std::isnan(static_cast<float>(v));
+  if constexpr (std::is_integral_v<T>)
+    return false;
+  else if constexpr (std::is_same_v<T, double>)
+    return std::isnan(v);
+  else
+    return std::isnan(static_cast<float>(v));
 }
 
 template <class T> auto ordered(const T& v) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return static_cast<float>(v);
-  else return v;
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return static_cast<float>(v);
+  else
+    return v;
 }
 
 /// a before b in ascending order, NaN last.
@@ -41,8 +46,7 @@ template <class T> bool ascends(const T& a, const T& b) {
 template <class T> bool descends(const T& a, const T& b) { return ascends(b, a); }
 
 /// Calls f.template operator()<T>() with the C++ type of a real dtype.
-template <class F>
-void with_type(const char* op, DType t, F&& f) {
+template <class F> void with_type(const char* op, DType t, F&& f) {
   switch (t) {
     case DType::Float32: return f.template operator()<float>();
     case DType::Float64: return f.template operator()<double>();
@@ -52,14 +56,14 @@ void with_type(const char* op, DType t, F&& f) {
     case DType::Int32: return f.template operator()<int32_t>();
     case DType::Int16: return f.template operator()<int16_t>();
     case DType::Int8: return f.template operator()<int8_t>();
-    case DType::UInt8: case DType::Bool: return f.template operator()<uint8_t>();
+    case DType::UInt8:
+    case DType::Bool: return f.template operator()<uint8_t>();
     default: FL_CHECK(false, "\"", op, "\" not implemented for '", dtype_name(t), "'");
   }
 }
 
 /// Runs f(lane) for every lane of length n.
-template <class F>
-void for_each_lane(int64_t count, int64_t n, F f) {
+template <class F> void for_each_lane(int64_t count, int64_t n, F f) {
   parallel_for(0, count, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; ++i) f(i);
   });

@@ -13,11 +13,12 @@ namespace {
 using Pair = std::tuple<Tensor, Tensor>;
 
 // Order of the elements of a lane, stable.
-template <class T>
-void order_of(const T* x, int64_t* index, int64_t n, bool descending) {
+template <class T> void order_of(const T* x, int64_t* index, int64_t n, bool descending) {
   std::iota(index, index + n, int64_t{0});
-  if (descending) std::stable_sort(index, index + n, [x](int64_t a, int64_t b) { return descends(x[a], x[b]); });
-  else std::stable_sort(index, index + n, [x](int64_t a, int64_t b) { return ascends(x[a], x[b]); });
+  if (descending)
+    std::stable_sort(index, index + n, [x](int64_t a, int64_t b) { return descends(x[a], x[b]); });
+  else
+    std::stable_sort(index, index + n, [x](int64_t a, int64_t b) { return ascends(x[a], x[b]); });
 }
 
 Pair sort_lanes(const char* op, const Tensor& self, int64_t dim, bool descending) {
@@ -53,12 +54,17 @@ Tensor drop_or_keep(const Tensor& t, const Tensor& self, int64_t dim, bool keepd
 }
 
 // Picks one index of every lane: pick(row, n) -> index.
-template <class Pick>
-Pair pick_one(const char* op, const Tensor& self, int64_t dim, bool keepdim, Pick pick) {
+template <class Pick> Pair pick_one(const char* op, const Tensor& self, int64_t dim, bool keepdim, Pick pick) {
   const Tensor in = lanes_of(self, dim);
   const int64_t n = in.sizes().back(), count = n ? in.numel() / n : 0;
-  FL_CHECK_INDEX(n > 0 || in.numel() > 0 || [&] { int64_t outer = 1; for (size_t i = 0; i + 1 < in.sizes().size(); ++i) outer *= in.sizes()[i]; return outer == 0; }(),
-                 op, "(): Expected reduction dim ", dim, " to have non-zero size.");
+  FL_CHECK_INDEX(
+      n > 0 || in.numel() > 0 ||
+          [&] {
+            int64_t outer = 1;
+            for (size_t i = 0; i + 1 < in.sizes().size(); ++i) outer *= in.sizes()[i];
+            return outer == 0;
+          }(),
+      op, "(): Expected reduction dim ", dim, " to have non-zero size.");
   Tensor values = empty(with_last(in, 1), in.options()), indices = empty(with_last(in, 1), {DType::Int64, in.device()});
   with_type(op, in.dtype(), [&]<class T>() {
     const T* x = in.data_as<T>();
@@ -72,27 +78,28 @@ Pair pick_one(const char* op, const Tensor& self, int64_t dim, bool keepdim, Pic
 }
 
 // Index of the element that would be k-th in ascending order.
-template <class T>
-int64_t kth(const T* x, int64_t n, int64_t k) {
+template <class T> int64_t kth(const T* x, int64_t n, int64_t k) {
   std::vector<int64_t> index(static_cast<size_t>(n));
   std::iota(index.begin(), index.end(), int64_t{0});
-  std::nth_element(index.begin(), index.begin() + k, index.end(), [x](int64_t a, int64_t b) { return ascends(x[a], x[b]) || (!ascends(x[b], x[a]) && a < b); });
+  std::nth_element(index.begin(), index.begin() + k, index.end(),
+                   [x](int64_t a, int64_t b) { return ascends(x[a], x[b]) || (!ascends(x[b], x[a]) && a < b); });
   return index[static_cast<size_t>(k)];
 }
 
 // The lower middle; a NaN, the first one, wins unless it is to be ignored.
-template <class T>
-int64_t median_index(const T* x, int64_t n, bool ignore_nan) {
+template <class T> int64_t median_index(const T* x, int64_t n, bool ignore_nan) {
   int64_t nans = 0, first = -1;
   for (int64_t i = n; i-- > 0;)
-    if (is_nan(x[i])) { ++nans; first = i; }
+    if (is_nan(x[i])) {
+      ++nans;
+      first = i;
+    }
   if (nans && !ignore_nan) return first;
   const int64_t m = n - nans;
   return kth(x, n, m == 0 ? 0 : (m - 1) / 2);
 }
 
-template <class T>
-int64_t mode_index(const T* x, int64_t n) {
+template <class T> int64_t mode_index(const T* x, int64_t n) {
   std::vector<int64_t> index(static_cast<size_t>(n));
   order_of(x, index.data(), n, false);
   int64_t best = index.back(), best_run = 0;
@@ -116,12 +123,15 @@ Tensor median_of(const char* op, const Tensor& self, bool ignore_nan) {
     return scalar_tensor(Scalar(static_cast<double>(NAN)), self.options());
   }
   const Tensor flat = view(contiguous(self), {n});
-  return std::get<0>(pick_one(op, flat, 0, false, [&](const auto* x, int64_t m) { return median_index(x, m, ignore_nan); }));
+  return std::get<0>(
+      pick_one(op, flat, 0, false, [&](const auto* x, int64_t m) { return median_index(x, m, ignore_nan); }));
 }
 
 }  // namespace
 
-Pair sort_stable(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) { return sort_lanes("sort", self, dim, descending); }
+Pair sort_stable(const Tensor& self, std::optional<bool>, int64_t dim, bool descending) {
+  return sort_lanes("sort", self, dim, descending);
+}
 Pair sort_plain(const Tensor& self, int64_t dim, bool descending) { return sort_lanes("sort", self, dim, descending); }
 
 Pair topk_cpu(const Tensor& self, int64_t k, int64_t dim, bool largest, bool) {
@@ -157,33 +167,39 @@ Pair kthvalue_cpu(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   dim = wrap_dim(dim, self.dim());
   const int64_t n = self.dim() ? self.sizes()[static_cast<size_t>(dim)] : 1;
   FL_CHECK_INDEX(n > 0 || self.numel() > 0, "kthvalue(): Expected reduction dim ", dim, " to have non-zero size.");
-  FL_CHECK(k >= 1 && k <= n, "kthvalue(): selected number k out of range for dimension ", dim, ": k is ", k, ", allowed are 1 to ", n);
+  FL_CHECK(k >= 1 && k <= n, "kthvalue(): selected number k out of range for dimension ", dim, ": k is ", k,
+           ", allowed are 1 to ", n);
   return pick_one("kthvalue", self, dim, keepdim, [&](const auto* x, int64_t m) { return kth(x, m, k - 1); });
 }
 
 Tensor median_all(const Tensor& self) { return median_of("median", self, false); }
 Tensor nanmedian_all(const Tensor& self) { return median_of("nanmedian", self, true); }
 Pair median_dim(const Tensor& self, int64_t dim, bool keepdim) {
-  return pick_one("median", self, wrap_dim(dim, self.dim()), keepdim, [](const auto* x, int64_t n) { return median_index(x, n, false); });
+  return pick_one("median", self, wrap_dim(dim, self.dim()), keepdim,
+                  [](const auto* x, int64_t n) { return median_index(x, n, false); });
 }
 Pair nanmedian_dim(const Tensor& self, int64_t dim, bool keepdim) {
-  return pick_one("nanmedian", self, wrap_dim(dim, self.dim()), keepdim, [](const auto* x, int64_t n) { return median_index(x, n, true); });
+  return pick_one("nanmedian", self, wrap_dim(dim, self.dim()), keepdim,
+                  [](const auto* x, int64_t n) { return median_index(x, n, true); });
 }
 Pair mode_cpu(const Tensor& self, int64_t dim, bool keepdim) {
-  return pick_one("mode", self, wrap_dim(dim, self.dim()), keepdim, [](const auto* x, int64_t n) { return mode_index(x, n); });
+  return pick_one("mode", self, wrap_dim(dim, self.dim()), keepdim,
+                  [](const auto* x, int64_t n) { return mode_index(x, n); });
 }
 
-// --- distinct elements ---------------------------------------------------------------------------------------------------
+// --- distinct elements
+// ---------------------------------------------------------------------------------------------------
 
 namespace {
 
-template <class T>
-std::tuple<Tensor, Tensor, Tensor> distinct(const Tensor& in, bool sort) {
+template <class T> std::tuple<Tensor, Tensor, Tensor> distinct(const Tensor& in, bool sort) {
   const T* x = in.data_as<T>();
   const int64_t n = in.numel();
   std::vector<int64_t> index(static_cast<size_t>(n));
-  if (sort) order_of(x, index.data(), n, false);
-  else std::iota(index.begin(), index.end(), int64_t{0});
+  if (sort)
+    order_of(x, index.data(), n, false);
+  else
+    std::iota(index.begin(), index.end(), int64_t{0});
   Tensor inverse = empty(in.sizes(), {DType::Int64, in.device()});
   std::vector<T> values;
   std::vector<int64_t> counts;
@@ -212,7 +228,11 @@ std::tuple<Tensor, Tensor, Tensor> distinct_any(const char* op, const Tensor& se
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> unique2_cpu(const Tensor& self, bool, bool, bool) { return distinct_any("unique", self, true); }
-std::tuple<Tensor, Tensor, Tensor> unique_consecutive_flat(const Tensor& self) { return distinct_any("unique_consecutive", self, false); }
+std::tuple<Tensor, Tensor, Tensor> unique2_cpu(const Tensor& self, bool, bool, bool) {
+  return distinct_any("unique", self, true);
+}
+std::tuple<Tensor, Tensor, Tensor> unique_consecutive_flat(const Tensor& self) {
+  return distinct_any("unique_consecutive", self, false);
+}
 
 }  // namespace flambeau

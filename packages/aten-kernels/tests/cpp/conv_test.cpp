@@ -29,18 +29,14 @@ struct Array {
 Array layout(Order order, int64_t n, int64_t c, const int64_t (&d)[3]) {
   const int64_t pixels = d[0] * d[1] * d[2];
   switch (order) {
-    case Order::kPlanar:
-      return {{c * pixels, pixels, {d[1] * d[2], d[2], 1}}, n * c * pixels};
-    case Order::kChannelsLast:
-      return {{c * pixels, 1, {d[1] * d[2] * c, d[2] * c, c}}, n * c * pixels};
-    case Order::kScattered:
-      break;  // innermost dimension strided, gaps everywhere
+    case Order::kPlanar: return {{c * pixels, pixels, {d[1] * d[2], d[2], 1}}, n * c * pixels};
+    case Order::kChannelsLast: return {{c * pixels, 1, {d[1] * d[2] * c, d[2] * c, c}}, n * c * pixels};
+    case Order::kScattered: break;  // innermost dimension strided, gaps everywhere
   }
   return {{2 * c * pixels + 3, 2 * pixels, {2 * d[1] * d[2], 2 * d[2], 2}}, 2 * n * c * pixels + 3 * n};
 }
 
-template <class T>
-std::vector<T> random_values(int64_t n) {
+template <class T> std::vector<T> random_values(int64_t n) {
   std::vector<T> x(static_cast<size_t>(n));
   std::uniform_real_distribution<double> u(-1, 1);
   for (T& v : x) v = static_cast<T>(u(rng));
@@ -51,8 +47,7 @@ int64_t at(const Strides& s, int64_t n, int64_t c, const int64_t (&p)[3]) {
   return n * s.n + c * s.c + p[0] * s.d[0] + p[1] * s.d[1] + p[2] * s.d[2];
 }
 
-template <class F>
-void each_position(const int64_t (&size)[3], F&& f) {
+template <class F> void each_position(const int64_t (&size)[3], F&& f) {
   for (int64_t i = 0; i < size[0]; i++) {
     for (int64_t j = 0; j < size[1]; j++) {
       for (int64_t k = 0; k < size[2]; k++) f({i, j, k});
@@ -61,8 +56,7 @@ void each_position(const int64_t (&size)[3], F&& f) {
 }
 
 // f(n, group, input channel, output channel, channel within the group, output position, tap, input position)
-template <class F>
-void each_product(const ConvShape& s, F&& f) {
+template <class F> void each_product(const ConvShape& s, F&& f) {
   const int64_t in_group = s.Cin / s.groups, out_group = s.Cout / s.groups;
   for (int64_t n = 0; n < s.N; n++) {
     for (int64_t o = 0; o < s.Cout; o++) {
@@ -108,16 +102,14 @@ std::vector<bool> mask(const Array& a, int64_t n, int64_t c, const int64_t (&d)[
   return m;
 }
 
-template <class T>
-struct Functions {
+template <class T> struct Functions {
   void (*forward)(const ConvShape&, const T*, const Strides&, const T*, const Strides&, const T*, T*, const Strides&,
                   bool);
   void (*input)(const ConvShape&, const T*, const Strides&, const T*, const Strides&, const T*, T*, const Strides&);
   void (*weight)(const ConvShape&, const T*, const Strides&, const T*, const Strides&, T*, const Strides&);
 };
 
-template <class T>
-void test_shape(const ConvShape& s, const Functions<T>& f, double epsilon) {
+template <class T> void test_shape(const ConvShape& s, const Functions<T>& f, double epsilon) {
   const double taps = static_cast<double>(s.k[0] * s.k[1] * s.k[2]) / static_cast<double>(s.groups);
   const auto tolerance = [&](double terms) { return epsilon * (10 + std::sqrt(terms)); };
   for (int order = 0; order < 9; order++) {

@@ -34,31 +34,22 @@ struct Layout {
       : ta(a), tb(b), lda((a ? s.M : s.K) + gap), ldb((b ? s.K : s.N) + gap), ldc(s.N + gap) {}
 };
 
-template <class T>
-T random_value() {
+template <class T> T random_value() {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(rng());
   else
     return static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(rng));
 }
-template <>
-std::complex<float> random_value() {
-  return {random_value<float>(), random_value<float>()};
-}
-template <>
-std::complex<double> random_value() {
-  return {random_value<double>(), random_value<double>()};
-}
+template <> std::complex<float> random_value() { return {random_value<float>(), random_value<float>()}; }
+template <> std::complex<double> random_value() { return {random_value<double>(), random_value<double>()}; }
 
-template <class T>
-std::vector<T> random_matrix(int64_t rows, int64_t ld) {
+template <class T> std::vector<T> random_matrix(int64_t rows, int64_t ld) {
   std::vector<T> x(static_cast<size_t>(rows * ld) + 1);
   for (T& v : x) v = random_value<T>();
   return x;
 }
 
-template <class T>
-T at(const std::vector<T>& x, bool transposed, int64_t ld, int64_t i, int64_t j) {
+template <class T> T at(const std::vector<T>& x, bool transposed, int64_t ld, int64_t i, int64_t j) {
   return x[static_cast<size_t>(transposed ? j * ld + i : i * ld + j)];
 }
 
@@ -92,8 +83,7 @@ const std::vector<Shape>& shapes() {
   return all;
 }
 
-template <class F>
-void each_case(F&& f) {
+template <class F> void each_case(F&& f) {
   for (const Shape& s : shapes()) {
     for (int t = 0; t < 4; t++) {
       for (int64_t gap : {0, 5}) f(s, Layout(t & 1, t & 2, s, gap));
@@ -101,8 +91,7 @@ void each_case(F&& f) {
   }
 }
 
-template <class T, class Gemm>
-void test_float(const char* name, Gemm gemm, double tolerance) {
+template <class T, class Gemm> void test_float(const char* name, Gemm gemm, double tolerance) {
   each_case([&](const Shape& s, const Layout& l) {
     const auto A = random_matrix<T>(l.ta ? s.K : s.M, l.lda), B = random_matrix<T>(l.tb ? s.N : s.K, l.ldb);
     const auto want = naive<T, double>(s, l, A, B);
@@ -165,8 +154,7 @@ void test_half(const char* name, Widen widen, Narrow narrow, Gemm gemm, double e
   });
 }
 
-template <class T>
-void test_int(const char* name) {
+template <class T> void test_int(const char* name) {
   each_case([&](const Shape& s, const Layout& l) {
     if (s.M * s.N * s.K > 1000000) return;
     const auto A = random_matrix<T>(l.ta ? s.K : s.M, l.lda), B = random_matrix<T>(l.tb ? s.N : s.K, l.ldb);
@@ -199,8 +187,7 @@ void test_i8_i32() {
   });
 }
 
-template <class R, class Gemm>
-void test_complex(const char* name, Gemm gemm, double tolerance) {
+template <class R, class Gemm> void test_complex(const char* name, Gemm gemm, double tolerance) {
   using T = std::complex<R>;
   each_case([&](const Shape& s, const Layout& l) {
     if (s.M * s.N * s.K > 3000000) return;

@@ -20,15 +20,12 @@ namespace {
 
 using flambeau::testing::Case;
 
-template <typename T>
-struct Limits;
-template <>
-struct Limits<float> {
+template <typename T> struct Limits;
+template <> struct Limits<float> {
   using Bits = uint32_t;
   static constexpr int digits = 24, least = -149;
 };
-template <>
-struct Limits<double> {
+template <> struct Limits<double> {
   using Bits = uint64_t;
   static constexpr int digits = 53, least = -1074;
 };
@@ -36,8 +33,7 @@ struct Limits<double> {
 constexpr double kWrong = 1e9;
 
 // Distance of `got` from `want` in units in the last place of `want`; kWrong for a different kind of value.
-template <typename T>
-double ulp_error(T got, long double want) {
+template <typename T> double ulp_error(T got, long double want) {
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : kWrong;
   const T rounded = static_cast<T>(want);
   if (std::isinf(rounded) || std::isinf(got)) {
@@ -53,8 +49,7 @@ double ulp_error(T got, long double want) {
   return static_cast<double>(std::fabs(static_cast<long double>(got) - want) / unit);
 }
 
-template <typename T>
-T from_bits(typename Limits<T>::Bits b) {
+template <typename T> T from_bits(typename Limits<T>::Bits b) {
   T x;
   std::memcpy(&x, &b, sizeof x);
   return x;
@@ -70,9 +65,28 @@ std::vector<float> float_inputs(int stride) {
 }
 
 std::vector<double> double_inputs(int stride) {
-  const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 5e-324, -5e-324, 2.2250738585072014e-308,
-                            1.7976931348623157e308, -1.7976931348623157e308, 1.0, -1.0, 0.5, 0x1.fffffffffffffp-1,
-                            0x1.0000000000001p+0, 709.78, 709.79, -745.1, -745.2, 1e-300, 2.0, 3.0};
+  const double special[] = {0.0,
+                            -0.0,
+                            INFINITY,
+                            -INFINITY,
+                            NAN,
+                            5e-324,
+                            -5e-324,
+                            2.2250738585072014e-308,
+                            1.7976931348623157e308,
+                            -1.7976931348623157e308,
+                            1.0,
+                            -1.0,
+                            0.5,
+                            0x1.fffffffffffffp-1,
+                            0x1.0000000000001p+0,
+                            709.78,
+                            709.79,
+                            -745.1,
+                            -745.2,
+                            1e-300,
+                            2.0,
+                            3.0};
   std::vector<double> x(std::begin(special), std::end(special));
   uint64_t state = 1;
   auto next = [&] {
@@ -97,8 +111,7 @@ std::vector<double> double_inputs(int stride) {
 }
 
 // Compares a vectorised loop with single calls; returns the number of elements whose bits differ.
-template <typename T>
-int64_t bit_mismatches(const Case<T>& c, const std::vector<T>& x, const std::vector<T>& y) {
+template <typename T> int64_t bit_mismatches(const Case<T>& c, const std::vector<T>& x, const std::vector<T>& y) {
   int64_t bad = 0;
   for (size_t i = 0; i < x.size(); i += 7) {
     const T one = c.single(x[i]);
@@ -108,8 +121,7 @@ int64_t bit_mismatches(const Case<T>& c, const std::vector<T>& x, const std::vec
   return bad;
 }
 
-template <typename T>
-bool run(const std::vector<Case<T>>& cases, const std::vector<T>& x, const char* only) {
+template <typename T> bool run(const std::vector<Case<T>>& cases, const std::vector<T>& x, const char* only) {
   bool ok = true;
   std::vector<T> y(x.size());
   for (const Case<T>& c : cases) {

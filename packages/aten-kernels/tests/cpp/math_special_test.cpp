@@ -15,18 +15,17 @@ using namespace flambeau;
 namespace {
 
 int failures = 0;
-#define CHECK(...)                                                          \
-  do {                                                                      \
-    if (!(__VA_ARGS__)) {                                                   \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, #__VA_ARGS__);         \
-      ++failures;                                                           \
-    }                                                                       \
+#define CHECK(...)                                                  \
+  do {                                                              \
+    if (!(__VA_ARGS__)) {                                           \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, #__VA_ARGS__); \
+      ++failures;                                                   \
+    }                                                               \
   } while (false)
 
 constexpr float kInf = INFINITY, kNan = NAN;
 
-template <typename T>
-bool same(T a, T b) {
+template <typename T> bool same(T a, T b) {
   return (a != a && b != b) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
@@ -81,8 +80,7 @@ void test_special_functions_at_their_poles() {
   CHECK(vm::igamma(0.0, 1.0) == 1 && vm::igamma(1.0, 0.0) == 0 && std::isnan(vm::igamma(-1.0, 1.0)));
 }
 
-template <typename T>
-void check_integers_do_not_trap() {
+template <typename T> void check_integers_do_not_trap() {
   const T low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
   for (T a : {low, high, T(0), T(1), T(-1), T(7)})
     for (T b : {low, high, T(0), T(1), T(-1), T(7)}) {
@@ -105,8 +103,7 @@ void check_integers_do_not_trap() {
 }
 
 // Read at run time: g++ folds a conversion that is out of range into something else than the instruction gives.
-template <typename To, typename From>
-To cast(From x) {
+template <typename To, typename From> To cast(From x) {
   volatile From v = x;
   return vm::convert<To>(static_cast<From>(v));
 }
@@ -159,12 +156,10 @@ void test_complex_division_is_scaled_and_divides_each_part_by_zero() {
 }
 
 // Position independence for functions of two arguments and of complex numbers; math_accuracy.cpp has those of one.
-template <typename T, typename F>
-[[gnu::noinline]] void run_loop(F f, const T* x, const T* y, T* out, int n) {
+template <typename T, typename F> [[gnu::noinline]] void run_loop(F f, const T* x, const T* y, T* out, int n) {
   for (int i = 0; i < n; ++i) out[i] = f(x[i], y[i]);
 }
-template <typename T, typename F>
-[[gnu::noinline, gnu::optimize("no-tree-vectorize")]] T run_single(F f, T x, T y) {
+template <typename T, typename F> [[gnu::noinline, gnu::optimize("no-tree-vectorize")]] T run_single(F f, T x, T y) {
   return f(x, y);
 }
 template <typename T, typename F>
@@ -187,8 +182,7 @@ void check_loop(const char* name, F f, const std::vector<T>& x, const std::vecto
   }
 }
 
-template <typename T>
-void check_loops_of_two_arguments() {
+template <typename T> void check_loops_of_two_arguments() {
   std::vector<T> x, y;
   uint32_t state = 1;
   auto next = [&] { return static_cast<T>(static_cast<int32_t>(state = state * 1664525u + 1013904223u)) * T(0x1p-28); };

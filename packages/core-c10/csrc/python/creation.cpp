@@ -12,7 +12,10 @@ namespace flambeau::python {
 
 namespace {
 
-bool is_plain_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o) || (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_number(o) && !is_tensor(o)); }
+bool is_plain_sequence(PyObject* o) {
+  return PyList_Check(o) || PyTuple_Check(o) ||
+         (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_number(o) && !is_tensor(o));
+}
 
 struct Shape {
   std::vector<int64_t> sizes;
@@ -25,11 +28,16 @@ DType number_dtype(PyObject* o) {
   if (PyFloat_Check(o)) return default_dtype();
   if (PyComplex_Check(o)) return to_complex(default_dtype());
   if (is_tensor(o)) return impl_of(o)->dtype;
-  FL_CHECK_TYPE(is_number(o), "not a sequence", PyUnicode_Check(o) ? ": new(): invalid data type 'str'" : concat(": could not infer dtype of ", Py_TYPE(o)->tp_name));
+  FL_CHECK_TYPE(is_number(o), "not a sequence",
+                PyUnicode_Check(o) ? ": new(): invalid data type 'str'"
+                                   : concat(": could not infer dtype of ", Py_TYPE(o)->tp_name));
   // NumPy scalars carry their dtype
   Owned dtype(PyObject_GetAttrString(o, "dtype"));
   Owned name(dtype ? PyObject_GetAttrString(dtype.get(), "name") : nullptr);
-  if (!name) { PyErr_Clear(); return default_dtype(); }
+  if (!name) {
+    PyErr_Clear();
+    return default_dtype();
+  }
   const std::string_view text = PyUnicode_AsUTF8(name.get());
   for (int i = 0; i < kNumDTypes; ++i)
     if (text == dtype_name(static_cast<DType>(i))) return static_cast<DType>(i);
@@ -41,7 +49,8 @@ DType widest(DType a, DType b) { return a == DType::Undefined ? b : promote_type
 void infer_shape(PyObject* o, Shape& s, size_t depth) {
   FL_CHECK_VALUE(depth < 128, "too many dimensions '", Py_TYPE(o)->tp_name, "'");
   if (is_tensor(o)) {
-    FL_CHECK_VALUE(impl_of(o)->ndim == 0 || impl_of(o)->numel == 1, "only one element tensors can be converted to Python scalars");
+    FL_CHECK_VALUE(impl_of(o)->ndim == 0 || impl_of(o)->numel == 1,
+                   "only one element tensors can be converted to Python scalars");
     s.dtype = widest(s.dtype, impl_of(o)->dtype);
     return;
   }
@@ -56,7 +65,8 @@ void infer_shape(PyObject* o, Shape& s, size_t depth) {
   for (Py_ssize_t i = 0; i < n; ++i) infer_shape(PySequence_Fast_GET_ITEM(fast.get(), i), s, depth + 1);
 }
 
-void measure(PyObject* o, std::vector<int64_t>& sizes) {  // the shape along the first elements; fill() checks the rest against it
+void measure(PyObject* o,
+             std::vector<int64_t>& sizes) {  // the shape along the first elements; fill() checks the rest against it
   while (is_plain_sequence(o)) {
     const Py_ssize_t n = PySequence_Size(o);
     if (n < 0) throw PythonError();
@@ -89,25 +99,35 @@ void store(char* at, DType dtype, PyObject* o) {
   if (is_integral(dtype) && s.is_integral() && !is_unsigned(dtype)) {
     const int64_t v = s.to_int();
     const int bits = static_cast<int>(item_size(dtype)) * 8;
-    FL_CHECK(bits == 64 || (v >= -(int64_t{1} << (bits - 1)) && v < (int64_t{1} << (bits - 1))), "value cannot be converted to type ", dtype_name(dtype), " without overflow: ", v);
+    FL_CHECK(bits == 64 || (v >= -(int64_t{1} << (bits - 1)) && v < (int64_t{1} << (bits - 1))),
+             "value cannot be converted to type ", dtype_name(dtype), " without overflow: ", v);
   }
-  if (is_floating(dtype) && !is_float8(dtype) && dtype != DType::Float64) {  // Python floats round to infinity as casts do
+  if (is_floating(dtype) && !is_float8(dtype) &&
+      dtype != DType::Float64) {  // Python floats round to infinity as casts do
     const double d = s.to_double();
-    if (dtype == DType::Float32) { const float f = static_cast<float>(d); std::memcpy(at, &f, 4); return; }
+    if (dtype == DType::Float32) {
+      const float f = static_cast<float>(d);
+      std::memcpy(at, &f, 4);
+      return;
+    }
   }
   store_scalar(at, dtype, s);
 }
 
 void fill(PyObject* o, const Tensor& t, int64_t dim, char* at) {
   if (dim == t.dim()) {
-    FL_CHECK_VALUE(!is_plain_sequence(o), "expected a number at dim ", dim, ", got a sequence of length ", PySequence_Size(o));
+    FL_CHECK_VALUE(!is_plain_sequence(o), "expected a number at dim ", dim, ", got a sequence of length ",
+                   PySequence_Size(o));
     return store(at, t.dtype(), o);
   }
-  FL_CHECK_TYPE(is_plain_sequence(o), "expected a sequence of length ", t.sizes()[dim], " at dim ", dim, ", got ", Py_TYPE(o)->tp_name);
+  FL_CHECK_TYPE(is_plain_sequence(o), "expected a sequence of length ", t.sizes()[dim], " at dim ", dim, ", got ",
+                Py_TYPE(o)->tp_name);
   Owned fast(checked(PySequence_Fast(o, "not a sequence")));
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(fast.get());
-  FL_CHECK_VALUE(n == t.sizes()[dim], "expected sequence of length ", t.sizes()[dim], " at dim ", dim, " (got ", n, ")");
-  for (Py_ssize_t i = 0; i < n; ++i) fill(PySequence_Fast_GET_ITEM(fast.get(), i), t, dim + 1, at + i * t.strides()[dim] * t.itemsize());
+  FL_CHECK_VALUE(n == t.sizes()[dim], "expected sequence of length ", t.sizes()[dim], " at dim ", dim, " (got ", n,
+                 ")");
+  for (Py_ssize_t i = 0; i < n; ++i)
+    fill(PySequence_Fast_GET_ITEM(fast.get(), i), t, dim + 1, at + i * t.strides()[dim] * t.itemsize());
 }
 
 DType dtype_of_format(const char* format, Py_ssize_t itemsize, bool& swapped) {
@@ -115,16 +135,21 @@ DType dtype_of_format(const char* format, Py_ssize_t itemsize, bool& swapped) {
   swapped = *format == '>' || *format == '!';
   if (*format == '@' || *format == '=' || *format == '<' || *format == '>' || *format == '!') ++format;
   const std::string_view f(format);
-  const auto sized = [&](DType one, DType two, DType four, DType eight) { return itemsize == 1 ? one : itemsize == 2 ? two : itemsize == 4 ? four : eight; };
+  const auto sized = [&](DType one, DType two, DType four, DType eight) {
+    return itemsize == 1 ? one : itemsize == 2 ? two : itemsize == 4 ? four : eight;
+  };
   if (f == "?") return DType::Bool;
   if (f == "e") return DType::Float16;
   if (f == "f") return DType::Float32;
   if (f == "d") return DType::Float64;
   if (f == "Zf") return DType::Complex64;
   if (f == "Zd") return DType::Complex128;
-  if (f == "b" || f == "h" || f == "i" || f == "l" || f == "q" || f == "n") return sized(DType::Int8, DType::Int16, DType::Int32, DType::Int64);
-  if (f == "B" || f == "c" || f == "H" || f == "I" || f == "L" || f == "Q" || f == "N") return sized(DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64);
-  FL_CHECK_TYPE(false, "can't convert a buffer of format '", f, "'. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
+  if (f == "b" || f == "h" || f == "i" || f == "l" || f == "q" || f == "n")
+    return sized(DType::Int8, DType::Int16, DType::Int32, DType::Int64);
+  if (f == "B" || f == "c" || f == "H" || f == "I" || f == "L" || f == "Q" || f == "N")
+    return sized(DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64);
+  FL_CHECK_TYPE(false, "can't convert a buffer of format '", f,
+                "'. The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
                 "int16, int8, uint64, uint32, uint16, uint8, and bool.");
 }
 
@@ -147,21 +172,34 @@ Tensor tensor_from_buffer(PyObject* o, bool) {
     if (PyObject_GetBuffer(o, view.get(), PyBUF_STRIDED | PyBUF_FORMAT) < 0) throw PythonError();
     read_only = true;
   }
-  struct Guard { Py_buffer* v; ~Guard() { if (v) PyBuffer_Release(v); } } guard{view.get()};
+  struct Guard {
+    Py_buffer* v;
+    ~Guard() {
+      if (v) PyBuffer_Release(v);
+    }
+  } guard{view.get()};
   bool swapped = false;
   const DType dtype = dtype_of_format(view->format, view->itemsize, swapped);
-  FL_CHECK_VALUE(!swapped || view->itemsize == 1, "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.");
+  FL_CHECK_VALUE(
+      !swapped || view->itemsize == 1,
+      "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.");
   std::vector<int64_t> sizes(view->shape, view->shape + view->ndim), strides;
   int64_t span = 1;
   bool empty = false;
   for (int i = 0; i < view->ndim; ++i) {
     const int64_t s = view->strides[i];
-    FL_CHECK_VALUE(s >= 0 || sizes[static_cast<size_t>(i)] <= 1, "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
-                   "(You can probably work around this by making a copy of your array with array.copy().) ");
-    FL_CHECK_VALUE(s % view->itemsize == 0, "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.");
+    FL_CHECK_VALUE(
+        s >= 0 || sizes[static_cast<size_t>(i)] <= 1,
+        "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
+        "(You can probably work around this by making a copy of your array with array.copy().) ");
+    FL_CHECK_VALUE(
+        s % view->itemsize == 0,
+        "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.");
     strides.push_back(s < 0 ? 1 : s / view->itemsize);
-    if (sizes[static_cast<size_t>(i)] == 0) empty = true;
-    else span += (sizes[static_cast<size_t>(i)] - 1) * strides.back();
+    if (sizes[static_cast<size_t>(i)] == 0)
+      empty = true;
+    else
+      span += (sizes[static_cast<size_t>(i)] - 1) * strides.back();
   }
   if (empty) span = 0;
   guard.v = nullptr;
@@ -174,7 +212,9 @@ Tensor tensor_from_buffer(PyObject* o, bool) {
 
 namespace {
 
-bool has_buffer(PyObject* o) { return PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o) && !is_tensor(o); }
+bool has_buffer(PyObject* o) {
+  return PyObject_CheckBuffer(o) && !PyBytes_Check(o) && !PyByteArray_Check(o) && !is_tensor(o);
+}
 
 Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, bool share) {
   const DType want = dtype.value_or(t.dtype());
@@ -194,7 +234,8 @@ Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, boo
       at += rest % t.sizes()[d] * t.strides()[d];
       rest /= t.sizes()[d];
     }
-    store_scalar(static_cast<char*>(out.data()) + i * out.itemsize(), want, load_scalar(static_cast<char*>(t.data()) + at * t.itemsize(), t.dtype()));
+    store_scalar(static_cast<char*>(out.data()) + i * out.itemsize(), want,
+                 load_scalar(static_cast<char*>(t.data()) + at * t.itemsize(), t.dtype()));
   }
   return out;
 }
@@ -202,14 +243,17 @@ Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, boo
 }  // namespace
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, Device device, bool share) {
-  if (is_tensor(data)) return converted(tensor_of(data), dtype, device.type == DeviceType::CPU && share ? tensor_of(data).device() : device, share);
+  if (is_tensor(data))
+    return converted(tensor_of(data), dtype,
+                     device.type == DeviceType::CPU && share ? tensor_of(data).device() : device, share);
   if (has_buffer(data) && !is_number(data)) {
     // an array in the other byte order, of strings or of objects, is copied through NumPy or refused there
     return converted(tensor_from_buffer(data, false), dtype, device, share);
   }
   Shape shape;
   measure(data, shape.sizes);
-  if (dtype) shape.dtype = *dtype;
+  if (dtype)
+    shape.dtype = *dtype;
   else {
     Shape inferred;
     infer_shape(data, inferred, 0);
@@ -238,7 +282,9 @@ PyObject* f_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", "names", nullptr};
   PyObject *data, *dtype = nullptr, *device = nullptr, *ignored = nullptr;
   int requires_grad = 0, pin = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOppO:tensor", const_cast<char**>(names), &data, &dtype, &device, &requires_grad, &pin, &ignored)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOppO:tensor", const_cast<char**>(names), &data, &dtype, &device,
+                                   &requires_grad, &pin, &ignored))
+    return nullptr;
   return guarded([&] {
     const DataArgs a = data_args(dtype, device);
     Owned t(wrap(tensor_from_data(data, a.dtype, a.device, false)));
@@ -250,14 +296,20 @@ PyObject* f_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
 PyObject* f_as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"data", "dtype", "device", nullptr};
   PyObject *data, *dtype = nullptr, *device = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:as_tensor", const_cast<char**>(names), &data, &dtype, &device)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:as_tensor", const_cast<char**>(names), &data, &dtype, &device))
+    return nullptr;
   return guarded([&]() -> PyObject* {
     const DataArgs a = data_args(dtype, device);
     if (is_tensor(data)) {  // keeps autograd history: through the operator
-      if ((!a.dtype || *a.dtype == impl_of(data)->dtype) && (!device || device == Py_None || a.device == impl_of(data)->device)) return Py_NewRef(data);
+      if ((!a.dtype || *a.dtype == impl_of(data)->dtype) &&
+          (!device || device == Py_None || a.device == impl_of(data)->device))
+        return Py_NewRef(data);
       Owned to(checked(PyObject_GetAttrString(data, "to")));
       Owned kw(checked(PyDict_New()));
-      if (a.dtype) { Owned d(wrap_dtype(*a.dtype)); PyDict_SetItemString(kw.get(), "dtype", d.get()); }
+      if (a.dtype) {
+        Owned d(wrap_dtype(*a.dtype));
+        PyDict_SetItemString(kw.get(), "dtype", d.get());
+      }
       if (device && device != Py_None) PyDict_SetItemString(kw.get(), "device", device);
       Owned empty_args(PyTuple_New(0));
       return PyObject_Call(to.get(), empty_args.get(), kw.get());
@@ -268,9 +320,13 @@ PyObject* f_as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
 
 PyObject* f_from_numpy(PyObject*, PyObject* array) {
   return guarded([&] {
-    FL_CHECK_TYPE(std::strcmp(Py_TYPE(array)->tp_name, "numpy.ndarray") == 0 || PyObject_HasAttrString(array, "__array_interface__"), "expected np.ndarray (got ", Py_TYPE(array)->tp_name, ")");
+    FL_CHECK_TYPE(std::strcmp(Py_TYPE(array)->tp_name, "numpy.ndarray") == 0 ||
+                      PyObject_HasAttrString(array, "__array_interface__"),
+                  "expected np.ndarray (got ", Py_TYPE(array)->tp_name, ")");
     Tensor t = tensor_from_buffer(array, true);
-    if (t.storage().read_only && python_hooks.warn) python_hooks.warn("The given NumPy array is not writable; writing to the tensor made from it is undefined behaviour. Copy the array to protect its data or make it writable.");
+    if (t.storage().read_only && python_hooks.warn)
+      python_hooks.warn(
+          "The given NumPy array is not writable; writing to the tensor made from it is undefined behaviour. Copy the array to protect its data or make it writable.");
     return wrap(std::move(t));
   });
 }
@@ -280,7 +336,9 @@ PyObject* f_frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
   PyObject *buffer, *dtype;
   long long count = -1, offset = 0;
   int requires_grad = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OLLp:frombuffer", const_cast<char**>(names), &buffer, &dtype, &count, &offset, &requires_grad)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OLLp:frombuffer", const_cast<char**>(names), &buffer, &dtype,
+                                   &count, &offset, &requires_grad))
+    return nullptr;
   return guarded([&] {
     const DType t = dtype_from(dtype);
     const int64_t size = item_size(t);
@@ -294,13 +352,21 @@ PyObject* f_frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
       }
       read_only = true;
     }
-    struct Guard { Py_buffer* v; ~Guard() { if (v) PyBuffer_Release(v); } } guard{view.get()};
+    struct Guard {
+      Py_buffer* v;
+      ~Guard() {
+        if (v) PyBuffer_Release(v);
+      }
+    } guard{view.get()};
     const int64_t len = view->len;
     FL_CHECK_VALUE(len > 0 && count != 0, "both buffer length (", len, ") and count (", count, ") must not be 0");
-    FL_CHECK_VALUE(offset >= 0 && offset < len, "offset (", offset, " bytes) must be non-negative and no greater than buffer length (", len, " bytes) minus 1");
-    FL_CHECK_VALUE(count > 0 || (len - offset) % size == 0, "buffer length (", len - offset, " bytes) after offset (", offset, " bytes) must be a multiple of element size (", size, ")");
+    FL_CHECK_VALUE(offset >= 0 && offset < len, "offset (", offset,
+                   " bytes) must be non-negative and no greater than buffer length (", len, " bytes) minus 1");
+    FL_CHECK_VALUE(count > 0 || (len - offset) % size == 0, "buffer length (", len - offset, " bytes) after offset (",
+                   offset, " bytes) must be a multiple of element size (", size, ")");
     const int64_t n = count < 0 ? (len - offset) / size : count;
-    FL_CHECK_VALUE(n <= (len - offset) / size, "requested buffer length (", n, " * ", size, " bytes) after offset (", offset, " bytes) must not be greater than actual buffer length (", len, " bytes)");
+    FL_CHECK_VALUE(n <= (len - offset) / size, "requested buffer length (", n, " * ", size, " bytes) after offset (",
+                   offset, " bytes) must not be greater than actual buffer length (", len, " bytes)");
     guard.v = nullptr;
     char* data = static_cast<char*>(view->buf) + offset;
     Storage s = borrow_storage(data, n * size, view.get(), release_buffer);
@@ -344,7 +410,9 @@ PyMethodDef functions[] = {
      "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\nA 1-d tensor over the memory of an object with the buffer protocol."},
     {nullptr, nullptr, 0, nullptr}};
 
-struct BufferShape { std::vector<Py_ssize_t> shape, strides; };
+struct BufferShape {
+  std::vector<Py_ssize_t> shape, strides;
+};
 
 }  // namespace
 
@@ -352,7 +420,8 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   const Tensor& t = tensor_of(self);
   const char* format = format_of(t.dtype());
   if (!format || !t.is_cpu() || t.requires_grad()) {
-    PyErr_Format(PyExc_BufferError, "a %s tensor on %s%s has no buffer", dtype_name(t.dtype()), device_type_name(t.device().type), t.requires_grad() ? " that requires grad" : "");
+    PyErr_Format(PyExc_BufferError, "a %s tensor on %s%s has no buffer", dtype_name(t.dtype()),
+                 device_type_name(t.device().type), t.requires_grad() ? " that requires grad" : "");
     return -1;
   }
   if (!(flags & PyBUF_STRIDES) && !t.is_contiguous()) {
@@ -387,12 +456,17 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     Tensor t;
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
     (void)kwargs;
-    if (n == 0) t = empty({0}, {default_dtype(), {}});
-    else if (PyLong_Check(PyTuple_GET_ITEM(args, 0))) t = empty(ints_from(args), {default_dtype(), {}});
-    else if (Py_TYPE(PyTuple_GET_ITEM(args, 0)) == SizeType) t = empty(ints_from(PyTuple_GET_ITEM(args, 0)), {default_dtype(), {}});
-    else if (is_tensor(PyTuple_GET_ITEM(args, 0))) t = alias_without_history(tensor_of(PyTuple_GET_ITEM(args, 0)));
+    if (n == 0)
+      t = empty({0}, {default_dtype(), {}});
+    else if (PyLong_Check(PyTuple_GET_ITEM(args, 0)))
+      t = empty(ints_from(args), {default_dtype(), {}});
+    else if (Py_TYPE(PyTuple_GET_ITEM(args, 0)) == SizeType)
+      t = empty(ints_from(PyTuple_GET_ITEM(args, 0)), {default_dtype(), {}});
+    else if (is_tensor(PyTuple_GET_ITEM(args, 0)))
+      t = alias_without_history(tensor_of(PyTuple_GET_ITEM(args, 0)));
     else {
-      FL_CHECK_TYPE(is_plain_sequence(PyTuple_GET_ITEM(args, 0)) || PyObject_CheckBuffer(PyTuple_GET_ITEM(args, 0)), "new(): data must be a sequence (got ", Py_TYPE(PyTuple_GET_ITEM(args, 0))->tp_name, ")");
+      FL_CHECK_TYPE(is_plain_sequence(PyTuple_GET_ITEM(args, 0)) || PyObject_CheckBuffer(PyTuple_GET_ITEM(args, 0)),
+                    "new(): data must be a sequence (got ", Py_TYPE(PyTuple_GET_ITEM(args, 0))->tp_name, ")");
       t = tensor_from_data(PyTuple_GET_ITEM(args, 0), default_dtype(), {}, false);
     }
     return wrap_as(std::move(t), type);

@@ -88,15 +88,13 @@ DType from_dl_type(DLDataType t) {
 }
 
 // What a capsule owns: the tensor and the geometry that the standard's struct points at.
-template <class Managed>
-struct Export {
+template <class Managed> struct Export {
   Managed managed;
   Tensor tensor;
   std::vector<int64_t> shape, strides;
 };
 
-template <class Managed>
-Managed* export_tensor(const Tensor& t) {
+template <class Managed> Managed* export_tensor(const Tensor& t) {
   auto* e = new Export<Managed>{};
   e->tensor = t;
   e->shape = t.sizes().vec();
@@ -118,8 +116,7 @@ Managed* export_tensor(const Tensor& t) {
 }
 
 // An unconsumed capsule still owns its tensor.
-template <class Managed>
-void drop_capsule(PyObject* capsule) {
+template <class Managed> void drop_capsule(PyObject* capsule) {
   for (const char* name : {"dltensor", "dltensor_versioned"})
     if (PyCapsule_IsValid(capsule, name)) {
       auto* m = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
@@ -144,8 +141,7 @@ PyObject* f_to_dlpack(PyObject*, PyObject* args) {
   });
 }
 
-template <class Managed>
-Tensor import_tensor(Managed* m, bool read_only) {
+template <class Managed> Tensor import_tensor(Managed* m, bool read_only) {
   struct Guard {
     Managed* m;
     ~Guard() {

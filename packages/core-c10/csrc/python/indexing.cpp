@@ -1,4 +1,5 @@
-// x[...] and x[...] = v. Basic indices become views through the dispatcher; tensors, lists and masks become one `index`.
+// x[...] and x[...] = v. Basic indices become views through the dispatcher; tensors, lists and masks become one
+// `index`.
 #include "creation.h"
 #include "flambeau/python/parser.h"
 #include "tensor_type.h"
@@ -22,14 +23,16 @@ const Ops& ops() {
 
 const Operator& needs_kernels(const char* name) {
   const Operator* op = find_operator("aten", name);
-  FL_CHECK(op, "indexing with tensors, lists or masks and assignment need flambeau-aten-kernels, which is not installed: pip install flambeau-aten-kernels");
+  FL_CHECK(
+      op,
+      "indexing with tensors, lists or masks and assignment need flambeau-aten-kernels, which is not installed: pip install flambeau-aten-kernels");
   return *op;
 }
 
 bool is_index_sequence(PyObject* o) { return PyList_Check(o) || (PyTuple_Check(o)); }
 
-// A list stands for a tuple of indices when it holds slices, Ellipsis, None, sequences or tensors (NumPy's old rule, which torch keeps
-// for short lists); otherwise it is an integer array.
+// A list stands for a tuple of indices when it holds slices, Ellipsis, None, sequences or tensors (NumPy's old rule,
+// which torch keeps for short lists); otherwise it is an integer array.
 bool stands_for_tuple(PyObject* index) {
   if (PyTuple_Check(index)) return true;
   if (!PyList_Check(index) || PyList_GET_SIZE(index) >= 32) return false;
@@ -40,7 +43,8 @@ bool stands_for_tuple(PyObject* index) {
   return false;
 }
 std::vector<PyObject*> unpack(PyObject* index) {
-  if (stands_for_tuple(index)) return {PySequence_Fast_ITEMS(index), PySequence_Fast_ITEMS(index) + PySequence_Fast_GET_SIZE(index)};
+  if (stands_for_tuple(index))
+    return {PySequence_Fast_ITEMS(index), PySequence_Fast_ITEMS(index) + PySequence_Fast_GET_SIZE(index)};
   return {index};
 }
 
@@ -80,8 +84,8 @@ int64_t to_index(PyObject* o) {
 }
 
 struct Parsed {
-  Tensor view;                   // after every basic index
-  std::vector<Tensor> indices;   // undefined where the whole dimension is taken
+  Tensor view;                  // after every basic index
+  std::vector<Tensor> indices;  // undefined where the whole dimension is taken
   bool advanced = false;
 };
 
@@ -110,7 +114,8 @@ Parsed parse_index(const Tensor& self, PyObject* index) {
   int64_t dim = 0;
   for (PyObject* o : items) {
     // a second ellipsis skips as many dims as the first: torch takes one where nothing follows it
-    FL_CHECK_INDEX(dim < p.view.dim() || (dim == p.view.dim() && consumed(o) == 0) || o == Py_Ellipsis, "too many indices for tensor of dimension ", self.dim());
+    FL_CHECK_INDEX(dim < p.view.dim() || (dim == p.view.dim() && consumed(o) == 0) || o == Py_Ellipsis,
+                   "too many indices for tensor of dimension ", self.dim());
     if (is_plain_int(o)) {
       const int64_t i = to_index(o), n = p.view.sizes()[dim];
       FL_CHECK_INDEX(i >= -n && i < n, "index ", i, " is out of bounds for dimension ", dim, " with size ", n);
@@ -119,7 +124,8 @@ Parsed parse_index(const Tensor& self, PyObject* index) {
       auto* s = reinterpret_cast<PySliceObject*>(o);
       const auto start = slice_bound(s->start), stop = slice_bound(s->stop), step = slice_bound(s->step);
       FL_CHECK_VALUE(step.value_or(1) > 0, "step must be greater than zero");
-      if (start.value_or(0) != 0 || stop || step.value_or(1) != 1) p.view = call<Tensor>(ops().slice, p.view, dim, start, stop, step.value_or(1));
+      if (start.value_or(0) != 0 || stop || step.value_or(1) != 1)
+        p.view = call<Tensor>(ops().slice, p.view, dim, start, stop, step.value_or(1));
       ++dim;
     } else if (o == Py_Ellipsis) {
       dim = std::min(dim + self.dim() - used, p.view.dim());
@@ -129,9 +135,13 @@ Parsed parse_index(const Tensor& self, PyObject* index) {
       p.view = call<Tensor>(ops().unsqueeze, p.view, dim);
       put(p, dim++, bool_index(o == Py_True));
     } else {
-      FL_CHECK_INDEX(is_tensor(o) || is_index_sequence(o) || PyObject_CheckBuffer(o) || PyRange_Check(o) || PySequence_Check(o),
-                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", Py_TYPE(o)->tp_name, ")");
-      FL_CHECK_INDEX(!PyUnicode_Check(o), "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got str)");
+      FL_CHECK_INDEX(
+          is_tensor(o) || is_index_sequence(o) || PyObject_CheckBuffer(o) || PyRange_Check(o) || PySequence_Check(o),
+          "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ",
+          Py_TYPE(o)->tp_name, ")");
+      FL_CHECK_INDEX(
+          !PyUnicode_Check(o),
+          "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got str)");
       Tensor t = index_tensor(o);
       if (t.dim() == 0 && is_integral(t.dtype(), false) && t.dtype() != DType::UInt8 && t.is_cpu()) {
         const int64_t i = item(t).to_int(), n = p.view.sizes()[dim];
@@ -159,7 +169,8 @@ std::vector<Tensor> compact(const Parsed& p) {
   for (size_t i = 0; i < p.indices.size(); ++i) {
     out.push_back(p.indices[i]);
     const Tensor& t = p.indices[i];
-    if (t.defined() && (t.dtype() == DType::Bool || t.dtype() == DType::UInt8) && t.dim() > 1) i += static_cast<size_t>(t.dim() - 1);
+    if (t.defined() && (t.dtype() == DType::Bool || t.dtype() == DType::UInt8) && t.dim() > 1)
+      i += static_cast<size_t>(t.dim() - 1);
   }
   return out;
 }
@@ -176,7 +187,10 @@ Tensor fit_value(const Tensor& value, IntList target) {
   int64_t drop = 0;
   while (value.dim() - drop > static_cast<int64_t>(target.size()) && value.sizes()[drop] == 1) ++drop;
   if (drop == 0) return value;
-  return call<Tensor>(op_named("view"), value.is_contiguous() ? value : call<Tensor>(op_named("contiguous"), value, MemoryFormat::Contiguous), value.sizes().subspan(static_cast<size_t>(drop)));
+  return call<Tensor>(
+      op_named("view"),
+      value.is_contiguous() ? value : call<Tensor>(op_named("contiguous"), value, MemoryFormat::Contiguous),
+      value.sizes().subspan(static_cast<size_t>(drop)));
 }
 
 }  // namespace
@@ -186,7 +200,9 @@ PyObject* tensor_getitem(PyObject* self, PyObject* index) {
     if (FL_UNLIKELY(has_torch_function(self))) return override_call(self, "__getitem__", index, nullptr);
     const Tensor& t = tensor_of(self);
     if (FL_LIKELY(PyLong_CheckExact(index))) {  // the common case, without a list
-      FL_CHECK_INDEX(t.dim() > 0, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+      FL_CHECK_INDEX(
+          t.dim() > 0,
+          "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
       const int64_t i = to_index(index), n = t.sizes()[0];
       FL_CHECK_INDEX(i >= -n && i < n, "index ", i, " is out of bounds for dimension 0 with size ", n);
       return wrap(call<Tensor>(ops().select, t, int64_t{0}, i));
@@ -218,12 +234,14 @@ int tensor_setitem(PyObject* self, PyObject* index, PyObject* value) {
         release_result(r);
         return 0;
       }
-      const Tensor v = is_tensor(value) ? tensor_of(value) : tensor_from_data(value, t.dtype(), {DeviceType::CPU, -1}, true);
+      const Tensor v =
+          is_tensor(value) ? tensor_of(value) : tensor_from_data(value, t.dtype(), {DeviceType::CPU, -1}, true);
       call<Tensor>(needs_kernels("copy_"), p.view, fit_value(v, p.view.sizes()), false);
       return 0;
     }
-    Tensor v = number ? scalar_tensor(scalar_from(value), {t.dtype(), t.device()})
-               : is_tensor(value) ? tensor_of(value) : tensor_from_data(value, t.dtype(), {DeviceType::CPU, -1}, true);
+    Tensor v = number             ? scalar_tensor(scalar_from(value), {t.dtype(), t.device()})
+               : is_tensor(value) ? tensor_of(value)
+                                  : tensor_from_data(value, t.dtype(), {DeviceType::CPU, -1}, true);
     const std::vector<Tensor> indices = compact(p);
     call<Tensor>(needs_kernels("index_put_"), p.view, TensorList(indices), v, false);
     return 0;

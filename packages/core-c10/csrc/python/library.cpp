@@ -46,8 +46,10 @@ PyObject* op_function(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "ssz|p", &ns, &name, &overload, &is_method)) return nullptr;
   return guarded([&]() -> PyObject* {
     std::vector<const Operator*> list;
-    if (!overload) list = callable_overloads(ns, name);
-    else if (Operator* o = find_operator(ns, *overload ? concat(name, ".", overload) : std::string(name))) list.push_back(o);
+    if (!overload)
+      list = callable_overloads(ns, name);
+    else if (Operator* o = find_operator(ns, *overload ? concat(name, ".", overload) : std::string(name)))
+      list.push_back(o);
     if (list.empty()) Py_RETURN_NONE;
     return make_op_function(name, std::move(list), is_method, nullptr);
   });
@@ -79,7 +81,9 @@ PyObject* install_methods(PyObject*, PyObject*) {
       for (const Operator* o : callable_overloads("aten", names[i]))
         if (o->flags & kMethod) list.push_back(o);
       Owned key(PyUnicode_InternFromString(names[i].c_str()));
-      if (PyObject* old = PyDict_GetItem(dict, key.get()); old && Py_TYPE(old)->tp_name != std::string_view("flambeau._C.OpMethod")) continue;
+      if (PyObject* old = PyDict_GetItem(dict, key.get());
+          old && Py_TYPE(old)->tp_name != std::string_view("flambeau._C.OpMethod"))
+        continue;
       Owned f(make_op_function(names[i], std::move(list), true, "flambeau"));
       checked(PyDict_SetItem(dict, key.get(), f.get()));
     }
@@ -90,13 +94,26 @@ PyObject* install_methods(PyObject*, PyObject*) {
 }
 
 Key key_from(const char* name) {
-  struct { const char* name; Key key; } keys[] = {
-      {"CPU", Key::CPU}, {"CUDA", Key::CUDA}, {"Meta", Key::Meta}, {"PrivateUse1", Key::PrivateUse1}, {"XPU", Key::XPU}, {"MPS", Key::MPS},
-      {"Autograd", Key::Autograd}, {"AutogradCPU", Key::Autograd}, {"Autocast", Key::Autocast}, {"AutocastCPU", Key::Autocast},
-      {"FuncTorch", Key::Functorch}, {"Python", Key::Python}, {"PythonDispatcher", Key::PythonMode}};
+  struct {
+    const char* name;
+    Key key;
+  } keys[] = {{"CPU", Key::CPU},
+              {"CUDA", Key::CUDA},
+              {"Meta", Key::Meta},
+              {"PrivateUse1", Key::PrivateUse1},
+              {"XPU", Key::XPU},
+              {"MPS", Key::MPS},
+              {"Autograd", Key::Autograd},
+              {"AutogradCPU", Key::Autograd},
+              {"Autocast", Key::Autocast},
+              {"AutocastCPU", Key::Autocast},
+              {"FuncTorch", Key::Functorch},
+              {"Python", Key::Python},
+              {"PythonDispatcher", Key::PythonMode}};
   for (auto& k : keys)
     if (std::string_view(name) == k.name) return k.key;
-  FL_CHECK(false, "could not parse dispatch key: ", name, "; keys are CPU, CUDA, Meta, PrivateUse1, XPU, MPS, Autograd, AutogradCPU, Autocast, FuncTorch, Python, "
+  FL_CHECK(false, "could not parse dispatch key: ", name,
+           "; keys are CPU, CUDA, Meta, PrivateUse1, XPU, MPS, Autograd, AutogradCPU, Autocast, FuncTorch, Python, "
            "CompositeImplicitAutograd, CompositeExplicitAutograd");
 }
 
@@ -123,7 +140,8 @@ PyObject* library_impl(PyObject*, PyObject* args) {
         if (!op.has_kernel(static_cast<Key>(i))) op.set_kernel(static_cast<Key>(i), registered_python_kernel, fn);
     } else {
       const Key at = key_from(key);
-      FL_CHECK(!op.has_kernel(at) || op.kernel_at(static_cast<int>(at)) != &registered_python_kernel, "[impl] ", op.qualified_name(), " already has a Python kernel for ", key);
+      FL_CHECK(!op.has_kernel(at) || op.kernel_at(static_cast<int>(at)) != &registered_python_kernel, "[impl] ",
+               op.qualified_name(), " already has a Python kernel for ", key);
       op.set_kernel(at, registered_python_kernel, fn);
     }
     Py_RETURN_NONE;
@@ -136,17 +154,21 @@ PyObject* library_remove(PyObject*, PyObject* args) {
   return guarded([&]() -> PyObject* {
     Operator* op = find_operator(ns, name);
     if (!op) Py_RETURN_NONE;
-    if (!key) remove_operator(*op);
-    else op->clear_kernel(key_from(key));
+    if (!key)
+      remove_operator(*op);
+    else
+      op->clear_kernel(key_from(key));
     Py_RETURN_NONE;
   });
 }
 
 PyMethodDef functions[] = {
     {"_op_names", op_names, METH_VARARGS, "Names of a namespace's operators."},
-    {"_op_namespaces", [](PyObject*, PyObject*) { return guarded([&] { return names_list(operator_namespaces()); }); }, METH_NOARGS, nullptr},
+    {"_op_namespaces", [](PyObject*, PyObject*) { return guarded([&] { return names_list(operator_namespaces()); }); },
+     METH_NOARGS, nullptr},
     {"_op_overloads", op_overloads, METH_VARARGS, "Overload names of an operator."},
-    {"_op_function", op_function, METH_VARARGS, "_op_function(ns, name, overload=None, is_method=False): a callable, or None."},
+    {"_op_function", op_function, METH_VARARGS,
+     "_op_function(ns, name, overload=None, is_method=False): a callable, or None."},
     {"_op_flags", op_flags, METH_VARARGS, "Where an operator's name appears."},
     {"_install_methods", install_methods, METH_NOARGS, "Gives Tensor a method for every operator that is one."},
     {"_library_define", library_define, METH_VARARGS, nullptr},

@@ -16,7 +16,8 @@ namespace {
 
 OpFunction& fn(PyObject* o) { return *reinterpret_cast<OpFunction*>(o); }
 
-// --- named results ------------------------------------------------------------------------------------------------------
+// --- named results
+// ------------------------------------------------------------------------------------------------------
 
 PyTypeObject* result_type(const Operator& op) {
   static auto* types = new std::unordered_map<std::string, PyTypeObject*>;
@@ -27,7 +28,8 @@ PyTypeObject* result_type(const Operator& op) {
   for (const auto& r : returns) fields->push_back({strdup(r.name.c_str()), nullptr});
   fields->push_back({nullptr, nullptr});
   std::string short_name = op.name.starts_with("linalg_") ? op.name : op.name;
-  PyStructSequence_Desc desc{strdup(("torch.return_types." + short_name).c_str()), "Named results of an operator.", fields->data(), static_cast<int>(returns.size())};
+  PyStructSequence_Desc desc{strdup(("torch.return_types." + short_name).c_str()), "Named results of an operator.",
+                             fields->data(), static_cast<int>(returns.size())};
   PyTypeObject* type = PyStructSequence_NewType(&desc);
   checked(reinterpret_cast<PyObject*>(type));
   (*types)[op.name] = type;
@@ -39,7 +41,9 @@ PyObject* wrap_results(const Operator& op, Value* results) {
   if (FL_LIKELY(n == 1)) return wrap_result(std::move(results[0]));
   if (n == 0) Py_RETURN_NONE;
   const auto& returns = op.variant == Variant::Out ? op.functional->schema().returns : op.schema().returns;
-  Owned tuple(returns[0].name.empty() ? PyTuple_New(n) : PyStructSequence_New(result_type(op.variant == Variant::Out ? *op.functional : op)));
+  Owned tuple(returns[0].name.empty()
+                  ? PyTuple_New(n)
+                  : PyStructSequence_New(result_type(op.variant == Variant::Out ? *op.functional : op)));
   checked(tuple.get());
   for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, wrap_result(std::move(results[i])));
   return tuple.release();
@@ -47,13 +51,21 @@ PyObject* wrap_results(const Operator& op, Value* results) {
 
 /// Results of a call; only as many as the operator has are initialised.
 struct ResultSlots {
-  union { Value values[16]; };
+  union {
+    Value values[16];
+  };
   int count;
-  explicit ResultSlots(int n) : count(n) { for (int i = 0; i < n; ++i) values[i] = Value(); }
-  ~ResultSlots() { for (int i = 0; i < count; ++i) if (FL_UNLIKELY(values[i].tag != Tag::None)) release_result(values[i]); }
+  explicit ResultSlots(int n) : count(n) {
+    for (int i = 0; i < n; ++i) values[i] = Value();
+  }
+  ~ResultSlots() {
+    for (int i = 0; i < count; ++i)
+      if (FL_UNLIKELY(values[i].tag != Tag::None)) release_result(values[i]);
+  }
 };
 
-// --- calling ------------------------------------------------------------------------------------------------------------
+// --- calling
+// ------------------------------------------------------------------------------------------------------------
 
 PyObject* call_out(const Operator& op, Frame& frame) {
   const Operator& o = *op.out;
@@ -64,8 +76,8 @@ PyObject* call_out(const Operator& op, Frame& frame) {
     FL_CHECK_TYPE(is_tensor(out), op.name, "(): argument 'out' must be Tensor, not ", Py_TYPE(out)->tp_name);
     frame.values[op.num_args] = Value(tensor_of(out));
   } else {
-    FL_CHECK_TYPE((PyTuple_Check(frame.out) || PyList_Check(frame.out)) && PySequence_Fast_GET_SIZE(frame.out) == n, op.name,
-                  "(): argument 'out' must be a tuple of ", n, " Tensors");
+    FL_CHECK_TYPE((PyTuple_Check(frame.out) || PyList_Check(frame.out)) && PySequence_Fast_GET_SIZE(frame.out) == n,
+                  op.name, "(): argument 'out' must be a tuple of ", n, " Tensors");
     for (int i = 0; i < n; ++i) {
       PyObject* x = PySequence_Fast_GET_ITEM(frame.out, i);
       FL_CHECK_TYPE(is_tensor(x), op.name, "(): argument 'out' must be a tuple of ", n, " Tensors");
@@ -142,14 +154,16 @@ PyObject* call_op(PyObject* self, PyObject* const* args, size_t nargsf, PyObject
         continue;
       }
       if (FL_UNLIKELY(frame.out && has_torch_function(frame.out))) frame.overloaded[frame.num_overloaded++] = frame.out;
-      if (FL_UNLIKELY(frame.num_overloaded > 0)) return call_torch_function(self, frame.overloaded, frame.num_overloaded, args, nargs, kwnames);
+      if (FL_UNLIKELY(frame.num_overloaded > 0))
+        return call_torch_function(self, frame.overloaded, frame.num_overloaded, args, nargs, kwnames);
       return run(*op, frame);
     }
     no_match(f, args, nargs, kwnames);
   });
 }
 
-// --- the type -----------------------------------------------------------------------------------------------------------
+// --- the type
+// -----------------------------------------------------------------------------------------------------------
 
 void op_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
@@ -173,7 +187,8 @@ PyObject* op_get(PyObject* self, PyObject* obj, PyObject*) {
   return PyMethod_New(self, obj);
 }
 PyObject* op_repr(PyObject* self) {
-  return PyUnicode_FromFormat(fn(self).is_method ? "<method '%s' of 'Tensor' objects>" : "<built-in function %s>", fn(self).name);
+  return PyUnicode_FromFormat(fn(self).is_method ? "<method '%s' of 'Tensor' objects>" : "<built-in function %s>",
+                              fn(self).name);
 }
 PyObject* describe_with(PyObject* self, const char* function) {
   Owned module(PyImport_ImportModule("flambeau._signatures"));
@@ -188,21 +203,29 @@ PyObject* op_reduce(PyObject* self, PyObject*) {
 PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef op_properties[] = {
     {"__name__", [](PyObject* s, void*) { return PyUnicode_FromString(fn(s).name); }, nullptr, nullptr, nullptr},
-    {"__qualname__", [](PyObject* s, void*) { return PyUnicode_FromFormat(fn(s).is_method ? "Tensor.%s" : "%s", fn(s).name); }, nullptr, nullptr, nullptr},
-    {"__module__", [](PyObject* s, void*) { return fn(s).module ? Py_NewRef(fn(s).module) : PyUnicode_FromString("flambeau"); }, nullptr, nullptr, nullptr},
+    {"__qualname__",
+     [](PyObject* s, void*) { return PyUnicode_FromFormat(fn(s).is_method ? "Tensor.%s" : "%s", fn(s).name); }, nullptr,
+     nullptr, nullptr},
+    {"__module__",
+     [](PyObject* s, void*) { return fn(s).module ? Py_NewRef(fn(s).module) : PyUnicode_FromString("flambeau"); },
+     nullptr, nullptr, nullptr},
     {"__doc__", [](PyObject* s, void*) { return describe_with(s, "docstring"); }, nullptr, nullptr, nullptr},
     {"__signature__", [](PyObject* s, void*) { return describe_with(s, "signature"); }, nullptr, nullptr, nullptr},
     {"__text_signature__", [](PyObject*, void*) -> PyObject* { Py_RETURN_NONE; }, nullptr, nullptr, nullptr},
-    {"_schemas", [](PyObject* s, void*) -> PyObject* {
+    {"_schemas",
+     [](PyObject* s, void*) -> PyObject* {
        Owned list(PyList_New(0));
        for (const Operator* op : *fn(s).overloads) {
          Owned text(PyUnicode_FromString((op->ns + "::" + op->schema_text).c_str()));
          if (!text || PyList_Append(list.get(), text.get()) < 0) return nullptr;
        }
        return list.release();
-     }, nullptr, "Schemas of the overloads, in the order they are tried.", nullptr},
-    {"_op_doc", [](PyObject* s, void*) { return PyUnicode_FromString(fn(s).overloads->front()->doc.c_str()); }, nullptr, nullptr, nullptr},
-    {"_has_out", [](PyObject* s, void*) { return PyBool_FromLong(fn(s).overloads->front()->out != nullptr); }, nullptr, nullptr, nullptr},
+     },
+     nullptr, "Schemas of the overloads, in the order they are tried.", nullptr},
+    {"_op_doc", [](PyObject* s, void*) { return PyUnicode_FromString(fn(s).overloads->front()->doc.c_str()); }, nullptr,
+     nullptr, nullptr},
+    {"_has_out", [](PyObject* s, void*) { return PyBool_FromLong(fn(s).overloads->front()->out != nullptr); }, nullptr,
+     nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
@@ -212,7 +235,8 @@ PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunc
 
 }  // namespace
 
-PyObject* make_op_function(const std::string& name, std::vector<const Operator*> overloads, bool is_method, const char* module) {
+PyObject* make_op_function(const std::string& name, std::vector<const Operator*> overloads, bool is_method,
+                           const char* module) {
   PyTypeObject* type = is_method ? OpMethodType : OpFunctionType;
   auto* f = reinterpret_cast<OpFunction*>(checked(type->tp_alloc(type, 0)));
   f->vectorcall = reinterpret_cast<vectorcallfunc>(call_op);
@@ -241,19 +265,29 @@ bool try_call_operator(const Operator& op, PyObject* func, PyObject* const* args
     return true;
   }
   if (!parse_call(s, args, nargs, nullptr, frame, false, nullptr)) return false;
-  if (frame.num_overloaded) *result = call_torch_function(func, frame.overloaded, frame.num_overloaded, args, nargs, nullptr);
-  else *result = run(op, frame);
+  if (frame.num_overloaded)
+    *result = call_torch_function(func, frame.overloaded, frame.num_overloaded, args, nargs, nullptr);
+  else
+    *result = run(op, frame);
   return true;
 }
 
 void init_op_function(PyObject* module) {
   // Only methods bind to their instance; a function kept as a class attribute must not, as builtins do not.
   const auto make = [](const char* name, bool binds) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(op_dealloc)}, {Py_tp_traverse, reinterpret_cast<void*>(op_traverse)},
-                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)}, {Py_tp_repr, reinterpret_cast<void*>(op_repr)}, {Py_tp_getset, op_properties}, {Py_tp_members, op_members}, {Py_tp_methods, op_methods},
-                         {binds ? Py_tp_descr_get : 0, binds ? reinterpret_cast<void*>(op_get) : nullptr}, {0, nullptr}};
+    PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(op_dealloc)},
+                           {Py_tp_traverse, reinterpret_cast<void*>(op_traverse)},
+                           {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                           {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
+                           {Py_tp_getset, op_properties},
+                           {Py_tp_members, op_members},
+                           {Py_tp_methods, op_methods},
+                           {binds ? Py_tp_descr_get : 0, binds ? reinterpret_cast<void*>(op_get) : nullptr},
+                           {0, nullptr}};
     PyType_Spec spec{name, sizeof(OpFunction), 0,
-                     static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | (binds ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0)), slots};
+                     static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                                           (binds ? Py_TPFLAGS_METHOD_DESCRIPTOR : 0)),
+                     slots};
     return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   };
   OpFunctionType = make("flambeau._C.OpFunction", false);

@@ -10,10 +10,9 @@
 namespace flambeau::python {
 
 struct OpFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
-  const char* name;                             // owned
-  std::vector<const Operator*>* overloads;      // owned; tried in order
+  PyObject_HEAD vectorcallfunc vectorcall;
+  const char* name;                         // owned
+  std::vector<const Operator*>* overloads;  // owned; tried in order
   const Signature* first;
   PyObject* module;
   PyObject* dict;
@@ -21,7 +20,8 @@ struct OpFunction {
   bool is_method;
 };
 
-FL_API PyObject* make_op_function(const std::string& name, std::vector<const Operator*> overloads, bool is_method, const char* module);
+FL_API PyObject* make_op_function(const std::string& name, std::vector<const Operator*> overloads, bool is_method,
+                                  const char* module);
 /// Calls one overload with positional arguments.
 FL_API PyObject* call_operator(const Operator& op, PyObject* const* args, Py_ssize_t nargs);
 /// As above; false when the arguments do not fit. `func` is what __torch_function__ is told was called.

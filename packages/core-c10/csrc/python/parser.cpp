@@ -4,7 +4,8 @@
 
 namespace flambeau::python {
 
-// --- Frame --------------------------------------------------------------------------------------------------------------
+// --- Frame
+// --------------------------------------------------------------------------------------------------------------
 
 Frame::~Frame() { delete arena_; }
 
@@ -18,8 +19,10 @@ int64_t* Frame::new_ints(size_t n) {
 }
 
 void Frame::keep(Tensor t) {
-  if (num_kept_ < 4) kept_[num_kept_++] = std::move(t);
-  else arena().tensors.emplace_back().push_back(std::move(t));
+  if (num_kept_ < 4)
+    kept_[num_kept_++] = std::move(t);
+  else
+    arena().tensors.emplace_back().push_back(std::move(t));
 }
 
 void Frame::reset() {
@@ -32,12 +35,14 @@ void Frame::reset() {
   requires_grad = false;
 }
 
-// --- Signature ----------------------------------------------------------------------------------------------------------
+// --- Signature
+// ----------------------------------------------------------------------------------------------------------
 
 const Signature& signature_of(const Operator& op) {
   if (FL_LIKELY(op.binding != nullptr)) return *static_cast<const Signature*>(op.binding);
   const Schema& schema = op.schema();
-  FL_CHECK(schema.args.size() <= kMaxArgs, "[", op.qualified_name(), "] an operator has at most ", kMaxArgs, " arguments");
+  FL_CHECK(schema.args.size() <= kMaxArgs, "[", op.qualified_name(), "] an operator has at most ", kMaxArgs,
+           " arguments");
   auto* s = new Signature{};
   s->op = &op;
   s->schema = &schema;
@@ -60,15 +65,18 @@ const Signature& signature_of(const Operator& op) {
   return *s;
 }
 
-// --- conversions --------------------------------------------------------------------------------------------------------
+// --- conversions
+// --------------------------------------------------------------------------------------------------------
 
 namespace {
 
 bool is_numpy_scalar(PyObject* o) {
-  return std::strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) == 0 && Py_TYPE(o)->tp_as_number && Py_TYPE(o)->tp_as_number->nb_float &&
-         !PyObject_HasAttrString(o, "__array_finalize__") ? true
-         : std::strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) == 0 && std::strcmp(Py_TYPE(o)->tp_name, "numpy.ndarray") != 0 && Py_TYPE(o)->tp_as_number &&
-               Py_TYPE(o)->tp_as_number->nb_float;
+  return std::strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) == 0 && Py_TYPE(o)->tp_as_number &&
+                 Py_TYPE(o)->tp_as_number->nb_float && !PyObject_HasAttrString(o, "__array_finalize__")
+             ? true
+             : std::strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) == 0 &&
+                   std::strcmp(Py_TYPE(o)->tp_name, "numpy.ndarray") != 0 && Py_TYPE(o)->tp_as_number &&
+                   Py_TYPE(o)->tp_as_number->nb_float;
 }
 
 bool is_int(PyObject* o) {
@@ -82,7 +90,8 @@ int64_t to_int(PyObject* o) {
     const long long v = PyLong_AsLongLong(o);
     if (FL_UNLIKELY(v == -1 && PyErr_Occurred())) {
       PyErr_Clear();
-      FL_CHECK(false, "Overflow when unpacking long: ", PyUnicode_AsUTF8(Owned(PyObject_Str(o)).get()), " does not fit 64 bits");
+      FL_CHECK(false, "Overflow when unpacking long: ", PyUnicode_AsUTF8(Owned(PyObject_Str(o)).get()),
+               " does not fit 64 bits");
     }
     return v;
   }
@@ -92,7 +101,8 @@ int64_t to_int(PyObject* o) {
 }
 
 bool is_float(PyObject* o) {
-  return PyFloat_Check(o) || PyLong_Check(o) || is_numpy_scalar(o) || (is_tensor(o) && impl_of(o)->numel == 1 && impl_of(o)->ndim == 0);
+  return PyFloat_Check(o) || PyLong_Check(o) || is_numpy_scalar(o) ||
+         (is_tensor(o) && impl_of(o)->numel == 1 && impl_of(o)->ndim == 0);
 }
 
 double to_double(PyObject* o) {
@@ -120,9 +130,12 @@ void store_scalar_value(PyObject* o, Value& v, Frame& f) {
     auto& parts = f.arena().doubles.emplace_back(std::vector<double>{s.real(), s.imag()});
     v.complex = parts.data();
     v.tag = Tag::Complex;
-  } else if (s.is_floating()) v = Value(s.real());
-  else if (s.is_bool()) v = Value(s.to_bool());
-  else v = Value(s.to_int());
+  } else if (s.is_floating())
+    v = Value(s.real());
+  else if (s.is_bool())
+    v = Value(s.to_bool());
+  else
+    v = Value(s.to_int());
 }
 
 bool tensor_argument(const Operator& op, PyObject* o, Value& v, Frame& f) {
@@ -196,8 +209,10 @@ bool float_list(PyObject* o, Value& v, Frame& f) {
 
 bool bool_list(const SchemaArg& a, PyObject* o, Value& v, Frame& f) {
   auto& list = f.arena().bytes.emplace_back();
-  if (PyBool_Check(o) && a.fixed_length) list.assign(static_cast<size_t>(a.fixed_length), o == Py_True);
-  else if (!is_sequence(o)) return false;
+  if (PyBool_Check(o) && a.fixed_length)
+    list.assign(static_cast<size_t>(a.fixed_length), o == Py_True);
+  else if (!is_sequence(o))
+    return false;
   else
     for (Py_ssize_t i = 0; i < length_of(o); ++i) {
       if (!PyBool_Check(items_of(o)[i])) return false;
@@ -251,9 +266,12 @@ bool convert(const Operator& op, const SchemaArg& a, PyObject* o, Value& v, Fram
       v = Value(to_double(o));
       return true;
     case ArgKind::Bool:
-      if (PyBool_Check(o)) v = Value(o == Py_True);
-      else if (std::strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0) v = Value(PyObject_IsTrue(o) == 1);
-      else return false;
+      if (PyBool_Check(o))
+        v = Value(o == Py_True);
+      else if (std::strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0)
+        v = Value(PyObject_IsTrue(o) == 1);
+      else
+        return false;
       return true;
     case ArgKind::Scalar:
       if (is_tensor(o) ? (impl_of(o)->ndim != 0 || tensor_of(o).requires_grad()) : !is_number(o)) return false;
@@ -305,11 +323,15 @@ bool convert(const Operator& op, const SchemaArg& a, PyObject* o, Value& v, Fram
   return false;
 }
 
-// --- names --------------------------------------------------------------------------------------------------------------
+// --- names
+// --------------------------------------------------------------------------------------------------------------
 
-struct Alias { const char* python; const char* schema; };
-constexpr Alias kAliases[] = {{"input", "self"}, {"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "self"}, {"x1", "self"}, {"x2", "other"}, {"a", "self"},
-                              {"dims", "dim"}};
+struct Alias {
+  const char* python;
+  const char* schema;
+};
+constexpr Alias kAliases[] = {{"input", "self"}, {"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "self"},
+                              {"x1", "self"},    {"x2", "other"}, {"a", "self"},           {"dims", "dim"}};
 
 int find_name(const Signature& sig, PyObject* name) {
   for (int i = 0; i < sig.num_args; ++i)
@@ -333,7 +355,8 @@ bool refuse(std::string* why, std::string text) {
 std::string wrong_type(const Signature& sig, int i, PyObject* o, Py_ssize_t position) {
   const SchemaArg& a = sig.schema->args[static_cast<size_t>(i)];
   const std::string where = position >= 0 ? concat(" (position ", position + 1, ")") : std::string();
-  return concat("argument '", i == 0 && a.name == "self" ? "input" : a.name, "'", where, " must be ", a.type_text, ", not ", Py_TYPE(o)->tp_name);
+  return concat("argument '", i == 0 && a.name == "self" ? "input" : a.name, "'", where, " must be ", a.type_text,
+                ", not ", Py_TYPE(o)->tp_name);
 }
 
 // Whether positions from `i` on may be gathered into one list of ints: x.view(2, 3).
@@ -348,7 +371,8 @@ bool gathers(const Signature& sig, int i, bool is_method, PyObject* const* args,
 
 }  // namespace
 
-bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Frame& f, bool is_method, std::string* why) {
+bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Frame& f,
+                bool is_method, std::string* why) {
   const Operator& op = *sig.op;
   const auto& schema_args = sig.schema->args;
   uint32_t given = 0;
@@ -356,7 +380,8 @@ bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, P
   for (; taken < nargs; ++taken) {
     const int i = static_cast<int>(taken);
     if (i >= sig.num_positional)
-      return refuse(why, concat(op.name, "() takes ", static_cast<int>(sig.num_positional), " positional arguments but ", nargs, " were given"));
+      return refuse(why, concat(op.name, "() takes ", static_cast<int>(sig.num_positional),
+                                " positional arguments but ", nargs, " were given"));
     if (gathers(sig, i, is_method, args, nargs)) {
       const size_t n = static_cast<size_t>(nargs - i);
       int64_t* p = f.new_ints(n);
@@ -365,7 +390,8 @@ bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, P
       given |= 1u << i;
       break;
     }
-    if (!convert(op, schema_args[static_cast<size_t>(i)], args[i], f.values[i], f)) return refuse(why, wrong_type(sig, i, args[i], i));
+    if (!convert(op, schema_args[static_cast<size_t>(i)], args[i], f.values[i], f))
+      return refuse(why, wrong_type(sig, i, args[i], i));
     given |= 1u << i;
   }
   const Py_ssize_t nkw = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
@@ -375,24 +401,34 @@ bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, P
     const int i = find_name(sig, name);
     if (i < 0) {
       const char* text = PyUnicode_AsUTF8(name);
-      if (std::strcmp(text, "out") == 0 && op.out) { f.out = value == Py_None ? nullptr : value; continue; }
-      if (sig.takes_requires_grad && std::strcmp(text, "requires_grad") == 0) { f.requires_grad = PyObject_IsTrue(value) == 1; continue; }
+      if (std::strcmp(text, "out") == 0 && op.out) {
+        f.out = value == Py_None ? nullptr : value;
+        continue;
+      }
+      if (sig.takes_requires_grad && std::strcmp(text, "requires_grad") == 0) {
+        f.requires_grad = PyObject_IsTrue(value) == 1;
+        continue;
+      }
       return refuse(why, concat(op.name, "() got an unexpected keyword argument '", text, "'"));
     }
-    if (given & (1u << i)) return refuse(why, concat(op.name, "() got multiple values for argument '", PyUnicode_AsUTF8(name), "'"));
-    if (!convert(op, schema_args[static_cast<size_t>(i)], value, f.values[i], f)) return refuse(why, wrong_type(sig, i, value, -1));
+    if (given & (1u << i))
+      return refuse(why, concat(op.name, "() got multiple values for argument '", PyUnicode_AsUTF8(name), "'"));
+    if (!convert(op, schema_args[static_cast<size_t>(i)], value, f.values[i], f))
+      return refuse(why, wrong_type(sig, i, value, -1));
     given |= 1u << i;
   }
   for (int i = 0; i < sig.num_args; ++i) {
     if (given & (1u << i)) continue;
     const SchemaArg& a = schema_args[static_cast<size_t>(i)];
-    if (!a.has_default) return refuse(why, concat(op.name, "() missing required argument '", a.name, "' (position ", i + 1, ")"));
+    if (!a.has_default)
+      return refuse(why, concat(op.name, "() missing required argument '", a.name, "' (position ", i + 1, ")"));
     f.values[i] = sig.defaults[i];
   }
   return true;
 }
 
-// --- numbers ------------------------------------------------------------------------------------------------------------
+// --- numbers
+// ------------------------------------------------------------------------------------------------------------
 
 bool is_number(PyObject* o) { return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_numpy_scalar(o); }
 
@@ -429,7 +465,8 @@ std::vector<int64_t> ints_from(PyObject* sequence) {
   FL_CHECK_TYPE(is_sequence(sequence), "expected a list or tuple of ints, got ", Py_TYPE(sequence)->tp_name);
   std::vector<int64_t> out;
   for (Py_ssize_t i = 0; i < length_of(sequence); ++i) {
-    FL_CHECK_TYPE(is_int(items_of(sequence)[i]), "expected ints, got ", Py_TYPE(items_of(sequence)[i])->tp_name, " at position ", i);
+    FL_CHECK_TYPE(is_int(items_of(sequence)[i]), "expected ints, got ", Py_TYPE(items_of(sequence)[i])->tp_name,
+                  " at position ", i);
     out.push_back(to_int(items_of(sequence)[i]));
   }
   return out;

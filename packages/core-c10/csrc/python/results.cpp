@@ -47,7 +47,8 @@ PyObject* wrap_argument(const Value& v, bool) {
     case Tag::Device: return wrap_device(v.device);
     case Tag::Generator: return wrap_generator(v.generator);
     case Tag::Object: return Py_NewRef(static_cast<PyObject*>(v.object));
-    case Tag::TensorVector: return make_list(v.tensor_vector->size(), [&](size_t i) { return wrap((*v.tensor_vector)[i]); });
+    case Tag::TensorVector:
+      return make_list(v.tensor_vector->size(), [&](size_t i) { return wrap((*v.tensor_vector)[i]); });
   }
   Py_RETURN_NONE;
 }
@@ -61,7 +62,8 @@ PyObject* wrap_result(Value&& v) {
     std::unique_ptr<std::vector<Tensor>> list(v.tensor_vector);
     v.tag = Tag::None;
     Owned tuple(checked(PyTuple_New(static_cast<Py_ssize_t>(list->size()))));
-    for (size_t i = 0; i < list->size(); ++i) PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), wrap(std::move((*list)[i])));
+    for (size_t i = 0; i < list->size(); ++i)
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), wrap(std::move((*list)[i])));
     return tuple.release();
   }
   PyObject* o = wrap_argument(v);
@@ -69,21 +71,28 @@ PyObject* wrap_result(Value&& v) {
   return o;
 }
 
-// --- results of Python kernels ------------------------------------------------------------------------------------------
+// --- results of Python kernels
+// ------------------------------------------------------------------------------------------
 
 namespace {
 
 void store_result(const Operator& op, const SchemaReturn& r, PyObject* o, Value* out) {
   if (r.kind == ArgKind::Tensor && !r.list) {
-    if (o == Py_None) { *out = Value(); return; }
-    FL_CHECK_TYPE(is_tensor(o), "[", op.qualified_name(), "] the Python kernel must return ", r.type_text, ", it returned ", Py_TYPE(o)->tp_name);
+    if (o == Py_None) {
+      *out = Value();
+      return;
+    }
+    FL_CHECK_TYPE(is_tensor(o), "[", op.qualified_name(), "] the Python kernel must return ", r.type_text,
+                  ", it returned ", Py_TYPE(o)->tp_name);
     set_result(out, Tensor(tensor_of(o)));
   } else if (r.kind == ArgKind::Tensor) {
-    FL_CHECK_TYPE(PyList_Check(o) || PyTuple_Check(o), "[", op.qualified_name(), "] the Python kernel must return a list of tensors, it returned ", Py_TYPE(o)->tp_name);
+    FL_CHECK_TYPE(PyList_Check(o) || PyTuple_Check(o), "[", op.qualified_name(),
+                  "] the Python kernel must return a list of tensors, it returned ", Py_TYPE(o)->tp_name);
     std::vector<Tensor> list;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
       PyObject* x = PySequence_Fast_GET_ITEM(o, i);
-      FL_CHECK_TYPE(is_tensor(x), "[", op.qualified_name(), "] the Python kernel must return a list of tensors; item ", i, " is ", Py_TYPE(x)->tp_name);
+      FL_CHECK_TYPE(is_tensor(x), "[", op.qualified_name(), "] the Python kernel must return a list of tensors; item ",
+                    i, " is ", Py_TYPE(x)->tp_name);
       list.push_back(tensor_of(x));
     }
     set_result(out, std::move(list));
@@ -103,15 +112,19 @@ void store_results(const Operator& op, PyObject* o, Value* results) {
   const auto& returns = op.schema().returns;
   if (returns.empty()) return;
   if (returns.size() == 1) return store_result(op, returns[0], o, results);
-  FL_CHECK_TYPE((PyTuple_Check(o) || PyList_Check(o)) && static_cast<size_t>(PySequence_Fast_GET_SIZE(o)) == returns.size(), "[", op.qualified_name(),
-                "] the Python kernel must return ", returns.size(), " results, it returned ", Py_TYPE(o)->tp_name);
-  for (size_t i = 0; i < returns.size(); ++i) store_result(op, returns[i], PySequence_Fast_GET_ITEM(o, static_cast<Py_ssize_t>(i)), results + i);
+  FL_CHECK_TYPE(
+      (PyTuple_Check(o) || PyList_Check(o)) && static_cast<size_t>(PySequence_Fast_GET_SIZE(o)) == returns.size(), "[",
+      op.qualified_name(), "] the Python kernel must return ", returns.size(), " results, it returned ",
+      Py_TYPE(o)->tp_name);
+  for (size_t i = 0; i < returns.size(); ++i)
+    store_result(op, returns[i], PySequence_Fast_GET_ITEM(o, static_cast<Py_ssize_t>(i)), results + i);
 }
 
 PyObject* keyword_names(const Signature& s) {
   if (s.keyword_names) return s.keyword_names;
   Owned names(checked(PyTuple_New(s.num_args - s.num_positional)));
-  for (int i = s.num_positional; i < s.num_args; ++i) PyTuple_SET_ITEM(names.get(), i - s.num_positional, Py_NewRef(s.names[i]));
+  for (int i = s.num_positional; i < s.num_args; ++i)
+    PyTuple_SET_ITEM(names.get(), i - s.num_positional, Py_NewRef(s.names[i]));
   const_cast<Signature&>(s).keyword_names = names.release();
   return s.keyword_names;
 }
@@ -123,8 +136,11 @@ void call_python_kernel(const Operator& op, PyObject* callable, const Value* arg
   PyObject* objects[kMaxArgs + 1];
   int n = 0;
   struct Drop {
-    PyObject** o; int& n;
-    ~Drop() { for (int i = 0; i < n; ++i) Py_DECREF(o[i]); }
+    PyObject** o;
+    int& n;
+    ~Drop() {
+      for (int i = 0; i < n; ++i) Py_DECREF(o[i]);
+    }
   } drop{objects, n};
   for (; n < s.num_args; ++n) objects[n] = checked(wrap_argument(args[n]));
   PyObject* names = s.num_args > s.num_positional ? keyword_names(s) : nullptr;
@@ -137,7 +153,8 @@ PyObject* resolve_python(const Operator& op) {
   if (FL_LIKELY(s.python_callable != nullptr)) return s.python_callable;
   const size_t colon = op.python.find(':');
   Owned module(checked(PyImport_ImportModule(op.python.substr(0, colon).c_str())));
-  const_cast<Signature&>(s).python_callable = checked(PyObject_GetAttrString(module.get(), op.python.c_str() + colon + 1));
+  const_cast<Signature&>(s).python_callable =
+      checked(PyObject_GetAttrString(module.get(), op.python.c_str() + colon + 1));
   return s.python_callable;
 }
 

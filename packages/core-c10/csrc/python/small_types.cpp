@@ -8,11 +8,11 @@ PyTypeObject *DTypeType, *DeviceType_, *SizeType, *LayoutType, *MemoryFormatType
 
 namespace {
 
-// --- enumerations: one immortal object a member ------------------------------------------------------------------------
+// --- enumerations: one immortal object a member
+// ------------------------------------------------------------------------
 
 struct PyMember {
-  PyObject_HEAD
-  int value;
+  PyObject_HEAD int value;
   const char* name;
 };
 
@@ -20,27 +20,35 @@ PyObject* g_dtypes[kNumDTypes];
 PyObject* g_layouts[8];
 PyObject* g_formats[4];
 
-PyObject* member_repr(PyObject* self) { return PyUnicode_FromFormat("torch.%s", reinterpret_cast<PyMember*>(self)->name); }
-PyObject* member_reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(reinterpret_cast<PyMember*>(self)->name); }
+PyObject* member_repr(PyObject* self) {
+  return PyUnicode_FromFormat("torch.%s", reinterpret_cast<PyMember*>(self)->name);
+}
+PyObject* member_reduce(PyObject* self, PyObject*) {
+  return PyUnicode_FromString(reinterpret_cast<PyMember*>(self)->name);
+}
 PyObject* member_same(PyObject* self, PyObject*) { return Py_NewRef(self); }
 DType dt(PyObject* self) { return static_cast<DType>(reinterpret_cast<PyMember*>(self)->value); }
 
-PyMethodDef member_methods[] = {
-    {"__reduce__", member_reduce, METH_NOARGS, nullptr}, {"__copy__", member_same, METH_NOARGS, nullptr},
-    {"__deepcopy__", member_same, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef member_methods[] = {{"__reduce__", member_reduce, METH_NOARGS, nullptr},
+                                {"__copy__", member_same, METH_NOARGS, nullptr},
+                                {"__deepcopy__", member_same, METH_O, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
 
-PyMethodDef dtype_methods[] = {
-    {"__reduce__", member_reduce, METH_NOARGS, nullptr},
-    {"__copy__", member_same, METH_NOARGS, nullptr},
-    {"__deepcopy__", member_same, METH_O, nullptr},
-    {"to_real", [](PyObject* s, PyObject*) { return wrap_dtype(to_real(dt(s))); }, METH_NOARGS, "The dtype of the real part."},
-    {"to_complex", [](PyObject* s, PyObject*) { return wrap_dtype(to_complex(dt(s))); }, METH_NOARGS, "The complex dtype of the same precision."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef dtype_methods[] = {{"__reduce__", member_reduce, METH_NOARGS, nullptr},
+                               {"__copy__", member_same, METH_NOARGS, nullptr},
+                               {"__deepcopy__", member_same, METH_O, nullptr},
+                               {"to_real", [](PyObject* s, PyObject*) { return wrap_dtype(to_real(dt(s))); },
+                                METH_NOARGS, "The dtype of the real part."},
+                               {"to_complex", [](PyObject* s, PyObject*) { return wrap_dtype(to_complex(dt(s))); },
+                                METH_NOARGS, "The complex dtype of the same precision."},
+                               {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_properties[] = {
-    {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(is_floating(dt(s))); }, nullptr, nullptr, nullptr},
+    {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(is_floating(dt(s))); }, nullptr, nullptr,
+     nullptr},
     {"is_complex", [](PyObject* s, void*) { return PyBool_FromLong(is_complex(dt(s))); }, nullptr, nullptr, nullptr},
     {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(is_signed(dt(s))); }, nullptr, nullptr, nullptr},
-    {"itemsize", [](PyObject* s, void*) { return PyLong_FromLongLong(item_size(dt(s))); }, nullptr, "Bytes an element takes.", nullptr},
+    {"itemsize", [](PyObject* s, void*) { return PyLong_FromLongLong(item_size(dt(s))); }, nullptr,
+     "Bytes an element takes.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject* make_type(const char* name, size_t size, std::initializer_list<PyType_Slot> slots, unsigned flags = 0) {
@@ -51,9 +59,10 @@ PyTypeObject* make_type(const char* name, size_t size, std::initializer_list<PyT
 }
 
 PyTypeObject* member_type(const char* name, PyMethodDef* methods, PyGetSetDef* properties) {
-  return make_type(name, sizeof(PyMember),
-                   {{Py_tp_repr, reinterpret_cast<void*>(member_repr)}, {Py_tp_methods, methods}, {Py_tp_getset, properties}},
-                   Py_TPFLAGS_DISALLOW_INSTANTIATION);
+  return make_type(
+      name, sizeof(PyMember),
+      {{Py_tp_repr, reinterpret_cast<void*>(member_repr)}, {Py_tp_methods, methods}, {Py_tp_getset, properties}},
+      Py_TPFLAGS_DISALLOW_INSTANTIATION);
 }
 
 PyObject* make_member(PyTypeObject* type, int value, const char* name) {
@@ -64,22 +73,24 @@ PyObject* make_member(PyTypeObject* type, int value, const char* name) {
   return reinterpret_cast<PyObject*>(m);
 }
 
-// --- device -------------------------------------------------------------------------------------------------------------
+// --- device
+// -------------------------------------------------------------------------------------------------------------
 
 struct PyDevice {
-  PyObject_HEAD
-  Device device;
+  PyObject_HEAD Device device;
 };
 Device dev(PyObject* o) { return reinterpret_cast<PyDevice*>(o)->device; }
 
 PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"type", "index", nullptr};
   PyObject *type = nullptr, *index = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", const_cast<char**>(names), &type, &index)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:device", const_cast<char**>(names), &type, &index))
+    return nullptr;
   return guarded([&] {
     Device d = device_from(type);
     if (index && index != Py_None) {
-      FL_CHECK(d.index < 0, "type (string) must not include an index because index was passed explicitly: ", to_string(d));
+      FL_CHECK(d.index < 0,
+               "type (string) must not include an index because index was passed explicitly: ", to_string(d));
       const long i = PyLong_AsLong(index);
       if (i == -1 && PyErr_Occurred()) throw PythonError();
       FL_CHECK(i >= 0 && i < 128, "Device index must be between 0 and 127, got ", i);
@@ -112,15 +123,23 @@ PyObject* device_mode(PyObject* self, PyObject* args, const char* name) {
 }
 PyMethodDef device_methods[] = {
     {"__reduce__", device_reduce, METH_NOARGS, nullptr},
-    {"__enter__", [](PyObject* s, PyObject*) { return device_mode(s, Py_None, "enter"); }, METH_NOARGS, "New tensors go to this device inside the block."},
+    {"__enter__", [](PyObject* s, PyObject*) { return device_mode(s, Py_None, "enter"); }, METH_NOARGS,
+     "New tensors go to this device inside the block."},
     {"__exit__", [](PyObject* s, PyObject* a) { return device_mode(s, a, "leave"); }, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef device_properties[] = {
-    {"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_type_name(dev(s).type)); }, nullptr, nullptr, nullptr},
-    {"index", [](PyObject* s, void*) -> PyObject* { if (dev(s).index < 0) Py_RETURN_NONE; return PyLong_FromLong(dev(s).index); }, nullptr, nullptr, nullptr},
+    {"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_type_name(dev(s).type)); }, nullptr, nullptr,
+     nullptr},
+    {"index",
+     [](PyObject* s, void*) -> PyObject* {
+       if (dev(s).index < 0) Py_RETURN_NONE;
+       return PyLong_FromLong(dev(s).index);
+     },
+     nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-// --- Size: a tuple of ints ----------------------------------------------------------------------------------------------
+// --- Size: a tuple of ints
+// ----------------------------------------------------------------------------------------------
 
 PyObject* size_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   Owned self(PyTuple_Type.tp_new(type, args, kwargs));
@@ -130,7 +149,8 @@ PyObject* size_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     if (PyLong_CheckExact(item)) continue;
     PyObject* index = PyNumber_Index(item);
     if (!index) {
-      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i, Py_TYPE(item)->tp_name);
+      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+                   Py_TYPE(item)->tp_name);
       return nullptr;
     }
     PyTuple_SET_ITEM(self.get(), i, index);
@@ -155,7 +175,9 @@ PyObject* size_concat(PyObject* a, PyObject* b) {
   return as_size(PyTuple_Type.tp_as_sequence->sq_concat(a, b));
 }
 PyObject* size_repeat(PyObject* a, Py_ssize_t n) { return as_size(PyTuple_Type.tp_as_sequence->sq_repeat(a, n)); }
-PyObject* size_subscript(PyObject* a, PyObject* key) { return as_size(PyTuple_Type.tp_as_mapping->mp_subscript(a, key)); }
+PyObject* size_subscript(PyObject* a, PyObject* key) {
+  return as_size(PyTuple_Type.tp_as_mapping->mp_subscript(a, key));
+}
 PyObject* size_numel(PyObject* self, PyObject*) {
   long long n = 1;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) n *= PyLong_AsLongLong(PyTuple_GET_ITEM(self, i));
@@ -172,11 +194,11 @@ PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "Number of elem
                               {"__reduce__", size_reduce, METH_NOARGS, nullptr},
                               {nullptr, nullptr, 0, nullptr}};
 
-// --- Generator ----------------------------------------------------------------------------------------------------------
+// --- Generator
+// ----------------------------------------------------------------------------------------------------------
 
 struct PyGenerator {
-  PyObject_HEAD
-  GeneratorImpl* impl;
+  PyObject_HEAD GeneratorImpl* impl;
 };
 GeneratorImpl& gen(PyObject* o) { return *reinterpret_cast<PyGenerator*>(o)->impl; }
 
@@ -230,7 +252,8 @@ PyObject* generator_get_state(PyObject* self, PyObject*) {
 }
 PyObject* generator_set_state(PyObject* self, PyObject* state) {
   return guarded([&] {
-    FL_CHECK_TYPE(is_tensor(state) && impl_of(state)->dtype == DType::UInt8, "expected a torch.ByteTensor, but got ", Py_TYPE(state)->tp_name);
+    FL_CHECK_TYPE(is_tensor(state) && impl_of(state)->dtype == DType::UInt8, "expected a torch.ByteTensor, but got ",
+                  Py_TYPE(state)->tp_name);
     const Tensor& t = tensor_of(state);
     FL_CHECK(t.is_contiguous() && t.is_cpu(), "[set_state] the state must be a contiguous CPU tensor");
     gen(self).set_state(t.data_as<uint8_t>(), static_cast<size_t>(t.numel()));
@@ -239,11 +262,21 @@ PyObject* generator_set_state(PyObject* self, PyObject* state) {
 }
 PyMethodDef generator_methods[] = {
     {"manual_seed", generator_manual_seed, METH_O, "Restarts the stream at a 64-bit seed; returns self."},
-    {"initial_seed", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(gen(s).initial_seed()); }, METH_NOARGS, "The seed the stream started from."},
-    {"seed", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(gen(s).seed()); }, METH_NOARGS, "Restarts from the system's entropy; returns the seed."},
-    {"get_state", generator_get_state, METH_NOARGS, "The state as a uint8 tensor of 5056 bytes, interchangeable with torch's."},
+    {"initial_seed", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(gen(s).initial_seed()); },
+     METH_NOARGS, "The seed the stream started from."},
+    {"seed", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(gen(s).seed()); }, METH_NOARGS,
+     "Restarts from the system's entropy; returns the seed."},
+    {"get_state", generator_get_state, METH_NOARGS,
+     "The state as a uint8 tensor of 5056 bytes, interchangeable with torch's."},
     {"set_state", generator_set_state, METH_O, "Restores a state that get_state gave."},
-    {"clone_state", [](PyObject* s, PyObject*) { GeneratorImpl* c = gen(s).clone(); PyObject* o = wrap_generator(c); c->release(); return o; }, METH_NOARGS, "A new generator in the same state."},
+    {"clone_state",
+     [](PyObject* s, PyObject*) {
+       GeneratorImpl* c = gen(s).clone();
+       PyObject* o = wrap_generator(c);
+       c->release();
+       return o;
+     },
+     METH_NOARGS, "A new generator in the same state."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef generator_properties[] = {
     {"device", [](PyObject*, void*) { return wrap_device({DeviceType::CPU, -1}); }, nullptr, nullptr, nullptr},
@@ -262,8 +295,9 @@ void init_members(PyObject* module) {
     checked(PyModule_AddObjectRef(module, dtype_name(static_cast<DType>(i)), g_dtypes[i]));
   }
   constexpr std::pair<const char*, DType> aliases[] = {
-      {"half", DType::Float16}, {"float", DType::Float32}, {"double", DType::Float64}, {"short", DType::Int16},
-      {"int", DType::Int32}, {"long", DType::Int64}, {"chalf", DType::Complex32}, {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128}};
+      {"half", DType::Float16},    {"float", DType::Float32},    {"double", DType::Float64},
+      {"short", DType::Int16},     {"int", DType::Int32},        {"long", DType::Int64},
+      {"chalf", DType::Complex32}, {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128}};
   for (auto [name, t] : aliases) checked(PyModule_AddObjectRef(module, name, g_dtypes[static_cast<int>(t)]));
   for (int i = 0; i < 8; ++i) {
     g_layouts[i] = make_member(LayoutType, i, layout_name(static_cast<Layout>(i)));
@@ -283,21 +317,33 @@ void init_members(PyObject* module) {
 void init_types(PyObject* module) {
   init_members(module);
   DeviceType_ = make_type("flambeau.device", sizeof(PyDevice),
-                          {{Py_tp_new, reinterpret_cast<void*>(device_new)}, {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
-                           {Py_tp_str, reinterpret_cast<void*>(device_str)}, {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
-                           {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)}, {Py_tp_methods, device_methods}, {Py_tp_getset, device_properties}});
+                          {{Py_tp_new, reinterpret_cast<void*>(device_new)},
+                           {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+                           {Py_tp_str, reinterpret_cast<void*>(device_str)},
+                           {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
+                           {Py_tp_richcompare, reinterpret_cast<void*>(device_compare)},
+                           {Py_tp_methods, device_methods},
+                           {Py_tp_getset, device_properties}});
   add(module, "device", DeviceType_);
   {
-    PyType_Slot slots[] = {{Py_tp_base, &PyTuple_Type}, {Py_tp_new, reinterpret_cast<void*>(size_new)}, {Py_tp_repr, reinterpret_cast<void*>(size_repr)},
-                           {Py_sq_concat, reinterpret_cast<void*>(size_concat)}, {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
-                           {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)}, {Py_tp_methods, size_methods}, {0, nullptr}};
+    PyType_Slot slots[] = {{Py_tp_base, &PyTuple_Type},
+                           {Py_tp_new, reinterpret_cast<void*>(size_new)},
+                           {Py_tp_repr, reinterpret_cast<void*>(size_repr)},
+                           {Py_sq_concat, reinterpret_cast<void*>(size_concat)},
+                           {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
+                           {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)},
+                           {Py_tp_methods, size_methods},
+                           {0, nullptr}};
     PyType_Spec spec{"flambeau.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     SizeType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
     add(module, "Size", SizeType);
   }
   GeneratorType = make_type("flambeau.Generator", sizeof(PyGenerator),
-                            {{Py_tp_new, reinterpret_cast<void*>(generator_new)}, {Py_tp_dealloc, reinterpret_cast<void*>(generator_dealloc)},
-                             {Py_tp_methods, generator_methods}, {Py_tp_getset, generator_properties}}, Py_TPFLAGS_BASETYPE);
+                            {{Py_tp_new, reinterpret_cast<void*>(generator_new)},
+                             {Py_tp_dealloc, reinterpret_cast<void*>(generator_dealloc)},
+                             {Py_tp_methods, generator_methods},
+                             {Py_tp_getset, generator_properties}},
+                            Py_TPFLAGS_BASETYPE);
   add(module, "Generator", GeneratorType);
   Owned default_gen(wrap_generator(&default_generator()));
   checked(PyModule_AddObjectRef(module, "default_generator", default_gen.get()));
@@ -324,8 +370,11 @@ PyObject* wrap_generator(GeneratorImpl* g) {
   return reinterpret_cast<PyObject*>(o);
 }
 
-bool is_dtype(PyObject* o) { return Py_TYPE(o) == DTypeType || o == reinterpret_cast<PyObject*>(&PyFloat_Type) || o == reinterpret_cast<PyObject*>(&PyLong_Type) ||
-                                    o == reinterpret_cast<PyObject*>(&PyBool_Type) || o == reinterpret_cast<PyObject*>(&PyComplex_Type); }
+bool is_dtype(PyObject* o) {
+  return Py_TYPE(o) == DTypeType || o == reinterpret_cast<PyObject*>(&PyFloat_Type) ||
+         o == reinterpret_cast<PyObject*>(&PyLong_Type) || o == reinterpret_cast<PyObject*>(&PyBool_Type) ||
+         o == reinterpret_cast<PyObject*>(&PyComplex_Type);
+}
 DType dtype_from(PyObject* o) {
   if (FL_LIKELY(Py_TYPE(o) == DTypeType)) return dt(o);
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::Float64;
@@ -342,7 +391,9 @@ Device device_from(PyObject* o) {
     if (!s) throw PythonError();
     return parse_device({s, static_cast<size_t>(n)});
   }
-  FL_CHECK_TYPE(!PyLong_Check(o), "a device is a string such as 'cpu' or a torch.device; an index alone needs an accelerator, and this build has none");
+  FL_CHECK_TYPE(
+      !PyLong_Check(o),
+      "a device is a string such as 'cpu' or a torch.device; an index alone needs an accelerator, and this build has none");
   FL_CHECK_TYPE(false, "expected a device (a string such as 'cpu' or a torch.device), got ", Py_TYPE(o)->tp_name);
 }
 GeneratorImpl* generator_from(PyObject* o) {

@@ -11,11 +11,10 @@ PyTypeObject* StorageType;
 namespace {
 
 struct PyStorage {
-  PyObject_HEAD
-  StorageImpl* impl;
+  PyObject_HEAD StorageImpl* impl;
   PyObject* weakrefs;
-  Py_ssize_t exports;      // buffers that others hold; the address must not change while there are any
-  bool resizable_before;   // what to go back to after the last one
+  Py_ssize_t exports;     // buffers that others hold; the address must not change while there are any
+  bool resizable_before;  // what to go back to after the last one
 };
 StorageImpl& S(PyObject* o) { return *reinterpret_cast<PyStorage*>(o)->impl; }
 
@@ -23,7 +22,8 @@ PyObject* storage_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"size", "device", nullptr};
   PyObject* arg = nullptr;
   PyObject* device = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:UntypedStorage", const_cast<char**>(names), &arg, &device)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:UntypedStorage", const_cast<char**>(names), &arg, &device))
+    return nullptr;
   return guarded([&]() -> PyObject* {
     const Device d = device && device != Py_None ? device_from(device) : Device{};
     if (!arg) return wrap_storage(new_storage(0));
@@ -99,23 +99,40 @@ PyMethodDef storage_methods[] = {
     {"nbytes", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS, "Size in bytes."},
     {"size", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS, "Size in bytes."},
     {"element_size", [](PyObject*, PyObject*) { return PyLong_FromLong(1); }, METH_NOARGS, nullptr},
-    {"data_ptr", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(S(s).data); }, METH_NOARGS, "Address of the first byte."},
+    {"data_ptr", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(S(s).data); }, METH_NOARGS,
+     "Address of the first byte."},
     {"resize_", storage_resize, METH_O, "Grows or shrinks to a number of bytes."},
-    {"_share_memory_", [](PyObject* s, PyObject*) { return guarded([&] { share_storage(S(s)); return Py_NewRef(s); }); }, METH_NOARGS, "Moves the bytes to memory that forked processes share."},
+    {"_share_memory_",
+     [](PyObject* s, PyObject*) {
+       return guarded([&] {
+         share_storage(S(s));
+         return Py_NewRef(s);
+       });
+     },
+     METH_NOARGS, "Moves the bytes to memory that forked processes share."},
     {"is_shared", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).shared_memory); }, METH_NOARGS, nullptr},
     {"resizable", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).resizable); }, METH_NOARGS, nullptr},
-    {"_set_read_only", [](PyObject* s, PyObject* v) -> PyObject* { S(s).read_only = PyObject_IsTrue(v) == 1; Py_RETURN_NONE; }, METH_O, nullptr},
+    {"_set_read_only",
+     [](PyObject* s, PyObject* v) -> PyObject* {
+       S(s).read_only = PyObject_IsTrue(v) == 1;
+       Py_RETURN_NONE;
+     },
+     METH_O, nullptr},
     {"cpu", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
     {"untyped", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
     {"_cdata", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(&S(s)); }, METH_NOARGS, nullptr},
-    {"__reduce_ex__", [](PyObject* s, PyObject* protocol) { return call_utils("storage_reduce_ex", s, protocol); }, METH_O, nullptr},
-    {"__deepcopy__", [](PyObject* s, PyObject* memo) { return call_utils("storage_deepcopy", s, memo); }, METH_O, nullptr},
+    {"__reduce_ex__", [](PyObject* s, PyObject* protocol) { return call_utils("storage_reduce_ex", s, protocol); },
+     METH_O, nullptr},
+    {"__deepcopy__", [](PyObject* s, PyObject* memo) { return call_utils("storage_deepcopy", s, memo); }, METH_O,
+     nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef storage_properties[] = {
-    {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(S(s).device); }); }, nullptr, nullptr, nullptr},
+    {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(S(s).device); }); }, nullptr, nullptr,
+     nullptr},
     {"is_cuda", [](PyObject*, void*) -> PyObject* { Py_RETURN_FALSE; }, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMemberDef storage_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyStorage, weakrefs), READONLY, nullptr}, {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef storage_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyStorage, weakrefs), READONLY, nullptr},
+                                 {nullptr, 0, 0, 0, nullptr}};
 
 }  // namespace
 
@@ -137,12 +154,18 @@ Storage storage_from(PyObject* o) {
 }
 
 void init_storage(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(storage_new)}, {Py_tp_dealloc, reinterpret_cast<void*>(storage_dealloc)},
-                         {Py_tp_methods, storage_methods}, {Py_tp_getset, storage_properties}, {Py_tp_members, storage_members},
-                         {Py_tp_richcompare, reinterpret_cast<void*>(storage_compare)}, {Py_tp_hash, reinterpret_cast<void*>(storage_hash)},
-                         {Py_sq_length, reinterpret_cast<void*>(storage_len)}, {Py_sq_item, reinterpret_cast<void*>(storage_item)},
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(storage_new)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(storage_dealloc)},
+                         {Py_tp_methods, storage_methods},
+                         {Py_tp_getset, storage_properties},
+                         {Py_tp_members, storage_members},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(storage_compare)},
+                         {Py_tp_hash, reinterpret_cast<void*>(storage_hash)},
+                         {Py_sq_length, reinterpret_cast<void*>(storage_len)},
+                         {Py_sq_item, reinterpret_cast<void*>(storage_item)},
                          {Py_bf_getbuffer, reinterpret_cast<void*>(storage_buffer)},
-                         {Py_bf_releasebuffer, reinterpret_cast<void*>(storage_release_buffer)}, {0, nullptr}};
+                         {Py_bf_releasebuffer, reinterpret_cast<void*>(storage_release_buffer)},
+                         {0, nullptr}};
   PyType_Spec spec{"flambeau.UntypedStorage", sizeof(PyStorage), 0, Py_TPFLAGS_DEFAULT, slots};
   StorageType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   checked(PyModule_AddObjectRef(module, "UntypedStorage", reinterpret_cast<PyObject*>(StorageType)));

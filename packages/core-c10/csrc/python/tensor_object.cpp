@@ -1,9 +1,10 @@
 // The Python object of a tensor: identity, life and death.
 //
 // Note [Two-way identity]
-// wrap() of one TensorImpl always gives the same object while anything can tell the difference. The object owns a reference to
-// the TensorImpl. If the object's last reference goes while C++ still holds the tensor (a graph, a list) and the object carries
-// state (a __dict__, weak references, or a subclass), ownership flips: the TensorImpl keeps the object alive
+// wrap() of one TensorImpl always gives the same object while anything can tell the difference. The object owns a
+// reference to the TensorImpl. If the object's last reference goes while C++ still holds the tensor (a graph, a list)
+// and the object carries state (a __dict__, weak references, or a subclass), ownership flips: the TensorImpl keeps the
+// object alive
 // (`owns_pyobj`) and the object merely borrows. wrap() flips it back. Plain objects are simply dropped and made again.
 #include "flambeau/core/python_hook.h"
 #include "flambeau/python/object.h"

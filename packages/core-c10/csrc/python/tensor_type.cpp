@@ -16,8 +16,11 @@ struct LazyOp {
   const Operator& get() {
     if (FL_UNLIKELY(!op)) {
       op = find_operator("aten", name);
-      FL_CHECK(op, "the operator '", name, "' is in flambeau-aten-kernels, which is not installed: pip install flambeau-aten-kernels");
-      std::string base(name, std::string_view(name).find('.') == std::string_view::npos ? std::string_view(name).size() : std::string_view(name).find('.'));
+      FL_CHECK(op, "the operator '", name,
+               "' is in flambeau-aten-kernels, which is not installed: pip install flambeau-aten-kernels");
+      std::string base(name, std::string_view(name).find('.') == std::string_view::npos
+                                 ? std::string_view(name).size()
+                                 : std::string_view(name).find('.'));
       std::vector<const Operator*> list;
       for (Operator* o : overloads("aten", base))
         if (o->variant != Variant::Out) list.push_back(o);
@@ -37,17 +40,17 @@ template <int N> PyObject* call(LazyOp& op, PyObject* const (&args)[N]) {
   });
 }
 
-#define FL_BINARY(slot, opname)                        \
-  PyObject* slot(PyObject* a, PyObject* b) {           \
-    static LazyOp op{opname};                          \
-    PyObject* const args[2] = {a, b};                  \
-    return call(op, args);                             \
+#define FL_BINARY(slot, opname)              \
+  PyObject* slot(PyObject* a, PyObject* b) { \
+    static LazyOp op{opname};                \
+    PyObject* const args[2] = {a, b};        \
+    return call(op, args);                   \
   }
-#define FL_UNARY(slot, opname)                         \
-  PyObject* slot(PyObject* a) {                        \
-    static LazyOp op{opname};                          \
-    PyObject* const args[1] = {a};                     \
-    return call(op, args);                             \
+#define FL_UNARY(slot, opname)     \
+  PyObject* slot(PyObject* a) {    \
+    static LazyOp op{opname};      \
+    PyObject* const args[1] = {a}; \
+    return call(op, args);         \
   }
 
 FL_BINARY(nb_add, "add.Tensor")
@@ -95,12 +98,15 @@ PyObject* nb_inplace_power(PyObject* a, PyObject* b, PyObject*) {
 }  // namespace
 
 PyObject* tensor_richcompare(PyObject* a, PyObject* b, int op) {
-  static LazyOp ops[6] = {{"lt.Tensor"}, {"le.Tensor"}, {"eq.Tensor"}, {"ne.Tensor"}, {"gt.Tensor"}, {"ge.Tensor"}};  // Py_LT..Py_GE
+  static LazyOp ops[6] = {{"lt.Tensor"}, {"le.Tensor"}, {"eq.Tensor"},
+                          {"ne.Tensor"}, {"gt.Tensor"}, {"ge.Tensor"}};  // Py_LT..Py_GE
   PyObject* const args[2] = {a, b};
   return call(ops[op], args);
 }
 
-Py_hash_t tensor_hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(impl_of(self)) >> 4); }
+Py_hash_t tensor_hash(PyObject* self) {
+  return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(impl_of(self)) >> 4);
+}
 
 Py_ssize_t tensor_length(PyObject* self) {
   const Tensor& t = tensor_of(self);
@@ -133,44 +139,66 @@ PyObject* tensor_float(PyObject* self) {
 PyObject* tensor_index(PyObject* self) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
-    FL_CHECK_TYPE(is_integral(t.dtype(), true) && t.numel() == 1, "only integer tensors of a single element can be converted to an index");
+    FL_CHECK_TYPE(is_integral(t.dtype(), true) && t.numel() == 1,
+                  "only integer tensors of a single element can be converted to an index");
     return PyLong_FromLongLong(item(t).to_int());
   });
 }
 
 void init_tensor_type(PyObject* module) {
-  PyType_Slot slots[] = {
-      {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
-      {Py_tp_traverse, reinterpret_cast<void*>(tensor_traverse)},
-      {Py_tp_clear, reinterpret_cast<void*>(tensor_clear)},
-      {Py_tp_repr, reinterpret_cast<void*>(tensor_repr)},
-      {Py_tp_hash, reinterpret_cast<void*>(tensor_hash)},
-      {Py_tp_iter, reinterpret_cast<void*>(tensor_iter)},
-      {Py_tp_richcompare, reinterpret_cast<void*>(tensor_richcompare)},
-      {Py_tp_methods, tensor_methods},
-      {Py_tp_getset, tensor_properties},
-      {Py_mp_length, reinterpret_cast<void*>(tensor_length)},
-      {Py_mp_subscript, reinterpret_cast<void*>(tensor_getitem)},
-      {Py_mp_ass_subscript, reinterpret_cast<void*>(tensor_setitem)},
-      {Py_sq_length, reinterpret_cast<void*>(tensor_length)},
-      {Py_sq_contains, reinterpret_cast<void*>(tensor_contains)},
-      {Py_nb_bool, reinterpret_cast<void*>(tensor_bool)},
-      {Py_nb_int, reinterpret_cast<void*>(tensor_int)},
-      {Py_nb_float, reinterpret_cast<void*>(tensor_float)},
-      {Py_nb_index, reinterpret_cast<void*>(tensor_index)},
+  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(tensor_new)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(tensor_traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(tensor_clear)},
+                         {Py_tp_repr, reinterpret_cast<void*>(tensor_repr)},
+                         {Py_tp_hash, reinterpret_cast<void*>(tensor_hash)},
+                         {Py_tp_iter, reinterpret_cast<void*>(tensor_iter)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(tensor_richcompare)},
+                         {Py_tp_methods, tensor_methods},
+                         {Py_tp_getset, tensor_properties},
+                         {Py_mp_length, reinterpret_cast<void*>(tensor_length)},
+                         {Py_mp_subscript, reinterpret_cast<void*>(tensor_getitem)},
+                         {Py_mp_ass_subscript, reinterpret_cast<void*>(tensor_setitem)},
+                         {Py_sq_length, reinterpret_cast<void*>(tensor_length)},
+                         {Py_sq_contains, reinterpret_cast<void*>(tensor_contains)},
+                         {Py_nb_bool, reinterpret_cast<void*>(tensor_bool)},
+                         {Py_nb_int, reinterpret_cast<void*>(tensor_int)},
+                         {Py_nb_float, reinterpret_cast<void*>(tensor_float)},
+                         {Py_nb_index, reinterpret_cast<void*>(tensor_index)},
 #define FL_SLOT(name) {Py_##name, reinterpret_cast<void*>(name)}
-      FL_SLOT(nb_add), FL_SLOT(nb_subtract), FL_SLOT(nb_multiply), FL_SLOT(nb_true_divide), FL_SLOT(nb_floor_divide), FL_SLOT(nb_remainder),
-      FL_SLOT(nb_and), FL_SLOT(nb_or), FL_SLOT(nb_xor), FL_SLOT(nb_lshift), FL_SLOT(nb_rshift), FL_SLOT(nb_power),
-      FL_SLOT(nb_negative), FL_SLOT(nb_absolute), FL_SLOT(nb_invert), FL_SLOT(nb_positive),
-      FL_SLOT(nb_inplace_add), FL_SLOT(nb_inplace_subtract), FL_SLOT(nb_inplace_multiply), FL_SLOT(nb_inplace_true_divide),
-      FL_SLOT(nb_inplace_floor_divide), FL_SLOT(nb_inplace_remainder), FL_SLOT(nb_inplace_power), FL_SLOT(nb_inplace_and), FL_SLOT(nb_inplace_or),
-      FL_SLOT(nb_inplace_xor), FL_SLOT(nb_inplace_lshift), FL_SLOT(nb_inplace_rshift),
-      {Py_nb_matrix_multiply, reinterpret_cast<void*>(nb_matmul)},
-      {Py_bf_getbuffer, reinterpret_cast<void*>(tensor_getbuffer)},
-      {Py_bf_releasebuffer, reinterpret_cast<void*>(tensor_releasebuffer)},
-      {Py_tp_members, nullptr},
-      {0, nullptr}};
+                         FL_SLOT(nb_add),
+                         FL_SLOT(nb_subtract),
+                         FL_SLOT(nb_multiply),
+                         FL_SLOT(nb_true_divide),
+                         FL_SLOT(nb_floor_divide),
+                         FL_SLOT(nb_remainder),
+                         FL_SLOT(nb_and),
+                         FL_SLOT(nb_or),
+                         FL_SLOT(nb_xor),
+                         FL_SLOT(nb_lshift),
+                         FL_SLOT(nb_rshift),
+                         FL_SLOT(nb_power),
+                         FL_SLOT(nb_negative),
+                         FL_SLOT(nb_absolute),
+                         FL_SLOT(nb_invert),
+                         FL_SLOT(nb_positive),
+                         FL_SLOT(nb_inplace_add),
+                         FL_SLOT(nb_inplace_subtract),
+                         FL_SLOT(nb_inplace_multiply),
+                         FL_SLOT(nb_inplace_true_divide),
+                         FL_SLOT(nb_inplace_floor_divide),
+                         FL_SLOT(nb_inplace_remainder),
+                         FL_SLOT(nb_inplace_power),
+                         FL_SLOT(nb_inplace_and),
+                         FL_SLOT(nb_inplace_or),
+                         FL_SLOT(nb_inplace_xor),
+                         FL_SLOT(nb_inplace_lshift),
+                         FL_SLOT(nb_inplace_rshift),
+                         {Py_nb_matrix_multiply, reinterpret_cast<void*>(nb_matmul)},
+                         {Py_bf_getbuffer, reinterpret_cast<void*>(tensor_getbuffer)},
+                         {Py_bf_releasebuffer, reinterpret_cast<void*>(tensor_releasebuffer)},
+                         {Py_tp_members, nullptr},
+                         {0, nullptr}};
   static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY, nullptr},
                                   {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};

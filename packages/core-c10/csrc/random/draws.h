@@ -27,8 +27,7 @@ inline double unit_double(std::uint64_t word) {
 
 // A double becomes an integer by truncation; what int64 cannot hold becomes its minimum; narrower types keep the low
 // bits.
-template <class T>
-T to_element(double value) {
+template <class T> T to_element(double value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value != 0;
   } else if constexpr (std::is_integral_v<T>) {
@@ -41,8 +40,7 @@ T to_element(double value) {
 
 // For each block of at most kBlock elements: body(words, offset, count), with words_per_element random words per
 // element.
-template <int words_per_element, class Body>
-void for_each_block(GeneratorImpl& gen, std::int64_t n, Body body) {
+template <int words_per_element, class Body> void for_each_block(GeneratorImpl& gen, std::int64_t n, Body body) {
   alignas(64) std::uint32_t words[kBlock];
   constexpr std::int64_t step = kBlock / words_per_element;
   for (std::int64_t offset = 0; offset < n; offset += step) {
@@ -53,8 +51,7 @@ void for_each_block(GeneratorImpl& gen, std::int64_t n, Body body) {
 }
 
 // out[i] = f(uniform double in [0, 1)), f expensive: drawn here, computed on all threads.
-template <class T, class F>
-void map_unit_doubles(GeneratorImpl& gen, T* out, std::int64_t n, F f) {
+template <class T, class F> void map_unit_doubles(GeneratorImpl& gen, T* out, std::int64_t n, F f) {
   constexpr std::int64_t grain = 512;  // a logarithm or tangent takes about 20 ns
   const std::lock_guard lock(gen.mutex());
   for_each_block<2>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {

@@ -16,11 +16,9 @@ namespace flambeau::random {
 namespace {
 
 // Cumulative sums are kept in the weights' type, 16-bit floats' in f32: rounding decides which category a number hits.
-template <class T>
-using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+template <class T> using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-template <class T>
-Sum<T> checked_sum(const T* weights, std::int64_t categories, Sum<T>* cumulative) {
+template <class T> Sum<T> checked_sum(const T* weights, std::int64_t categories, Sum<T>* cumulative) {
   Sum<T> sum = 0;
   for (std::int64_t i = 0; i < categories; ++i) {
     const Sum<T> w = weights[i];

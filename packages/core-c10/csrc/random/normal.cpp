@@ -31,8 +31,7 @@ double next_normal(GeneratorImpl& gen) {
   return radius * std::cos(theta);
 }
 
-template <class T>
-void draw_units(GeneratorImpl& gen, T* out, std::int64_t n) {
+template <class T> void draw_units(GeneratorImpl& gen, T* out, std::int64_t n) {
   if constexpr (std::is_same_v<T, double>) {
     for_each_block<2>(gen, n, [&](const std::uint32_t* words, std::int64_t offset, std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) out[offset + i] = unit_double(join(words[2 * i], words[2 * i + 1]));
@@ -44,16 +43,14 @@ void draw_units(GeneratorImpl& gen, T* out, std::int64_t n) {
   }
 }
 
-template <class T>
-void fill_groups(T* data, std::int64_t n, T mean, T std) {
+template <class T> void fill_groups(T* data, std::int64_t n, T mean, T std) {
   parallel_for(0, n / kGroup, kGrain / kGroup, [&](std::int64_t begin, std::int64_t end) {
     box_muller(data + begin * kGroup, (end - begin) * kGroup, mean, std);
   });
 }
 
 // f32 and f64: all n uniforms first, then 16 more for the tail.
-template <class T>
-void normal_groups(GeneratorImpl& gen, T* out, std::int64_t n, T mean, T std) {
+template <class T> void normal_groups(GeneratorImpl& gen, T* out, std::int64_t n, T mean, T std) {
   draw_units(gen, out, n);
   fill_groups(out, n - n % kGroup, mean, std);
   if (n % kGroup != 0) {
@@ -63,8 +60,7 @@ void normal_groups(GeneratorImpl& gen, T* out, std::int64_t n, T mean, T std) {
 }
 
 // 16-bit floats: whole groups only, then the tail; computed in f32 and rounded at the end.
-template <class T>
-void normal_groups_16_bit(GeneratorImpl& gen, T* out, std::int64_t n, float mean, float std) {
+template <class T> void normal_groups_16_bit(GeneratorImpl& gen, T* out, std::int64_t n, float mean, float std) {
   float values[kGrain];
   const auto fill = [&](std::int64_t offset, std::int64_t count) {
     draw_units(gen, values, count);
@@ -78,14 +74,12 @@ void normal_groups_16_bit(GeneratorImpl& gen, T* out, std::int64_t n, float mean
 
 }  // namespace
 
-template <class T>
-void normal_serial(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
+template <class T> void normal_serial(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
   const std::lock_guard lock(gen.mutex());
   for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(__builtin_fma(next_normal(gen), std, mean));
 }
 
-template <class T>
-void normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
+template <class T> void normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
   if (n < kGroup) return normal_serial(gen, out, n, mean, std);
   const std::lock_guard lock(gen.mutex());
   if constexpr (std::is_same_v<T, double>) {
@@ -97,8 +91,7 @@ void normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std)
   }
 }
 
-template <class T>
-void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
+template <class T> void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean, double std) {
   const std::lock_guard lock(gen.mutex());
   for (std::int64_t i = 0; i < n; ++i) out[i] = to_element<T>(std::exp(__builtin_fma(next_normal(gen), std, mean)));
 }

@@ -92,8 +92,6 @@ class set_grad_enabled(_Switch):
         return set_grad_enabled(self.mode)
 
     def __call__(self, function: Callable) -> Callable:
-        import functools  # not at the top: flambeau loads this module, and inspect alone takes longer than all of it
-        import inspect
 
         _C._set_grad_enabled(self._saved)
         return super().__call__(function)

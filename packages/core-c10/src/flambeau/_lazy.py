@@ -51,8 +51,9 @@ def index() -> dict[str, str]:
     global _index
     if _index is None:
         _index = {}
-        import flambeau._index as folder
         import pkgutil
+
+        import flambeau._index as folder
 
         for module in pkgutil.iter_modules(folder.__path__):
             _index.update(importlib.import_module(f"flambeau._index.{module.name}").NAMES)

@@ -64,8 +64,15 @@ class OpOverloadPacket:
             raise AttributeError(overload)
         names = self.overloads()
         if overload not in names:
-            raise AttributeError(f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'; overloads: {', '.join(names)}")
-        value = OpOverload(self, "" if overload == "default" and "default" in names and "" in _C._op_overloads(self._namespace, self.__name__) else overload)
+            raise AttributeError(
+                f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'; overloads: {', '.join(names)}"
+            )
+        value = OpOverload(
+            self,
+            ""
+            if overload == "default" and "default" in names and "" in _C._op_overloads(self._namespace, self.__name__)
+            else overload,
+        )
         self.__dict__[overload] = value
         return value
 

@@ -15,7 +15,7 @@ _ARGUMENT = re.compile(r"(?P<type>[A-Za-z]+(?:\([^)]*\))?(?:\?|\[\d*\])*)\s+(?P<
 def _split(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
-        depth += c in "([" and 1 or (c in ")]" and -1 or 0)
+        depth += (c in "([" and 1) or ((c in ")]" and -1) or 0)
         if c == "," and depth == 0:
             parts.append(text[start:i].strip())
             start = i + 1
@@ -62,7 +62,9 @@ def signature(function: object) -> inspect.Signature:
         name = name + "_" if name in ("from", "lambda", "class") else name
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=_annotation(match["type"])))
     if function._has_out:
-        parameters.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None"))
+        parameters.append(
+            inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Tensor | None")
+        )
     return inspect.Signature(parameters)
 
 

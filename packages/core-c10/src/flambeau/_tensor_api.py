@@ -434,7 +434,9 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable) -> Tensor:
 
 
 @_method
-def unique(self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+def unique(
+    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
     """Distinct elements; see flambeau.unique."""
     from flambeau import unique
 
@@ -442,7 +444,9 @@ def unique(self: Tensor, sorted: bool = True, return_inverse: bool = False, retu
 
 
 @_method
-def unique_consecutive(self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> Any:
+def unique_consecutive(
+    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
     """Elements that differ from the one before; see flambeau.unique_consecutive."""
     from flambeau import unique_consecutive
 

@@ -26,7 +26,11 @@ def _convert(result: object, cls: type) -> object:
         return result.as_subclass(cls)
     if isinstance(result, (tuple, list)):
         items = [_convert(x, cls) for x in result]
-        return type(result)(items) if type(result) in (tuple, list) or hasattr(result, "n_fields") else type(result)(*items)
+        return (
+            type(result)(items)
+            if type(result) in (tuple, list) or hasattr(result, "n_fields")
+            else type(result)(*items)
+        )
     return result
 
 

@@ -1,5 +1,6 @@
 """Define operators and give them kernels from Python."""
 
+import contextlib
 from collections.abc import Callable
 
 from flambeau import _C
@@ -38,7 +39,15 @@ class Library:
         self._defined.append(name.split("::")[1])
         return name
 
-    def impl(self, op_name: object, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False, allow_override: bool = False) -> None:
+    def impl(
+        self,
+        op_name: object,
+        fn: Callable,
+        dispatch_key: str = "",
+        *,
+        with_keyset: bool = False,
+        allow_override: bool = False,
+    ) -> None:
         """Give an operator a kernel for a dispatch key.
 
         Raises RuntimeError when the operator does not exist, the key is unknown or already has a Python kernel.
@@ -65,10 +74,8 @@ class Library:
         self._implemented, self._defined = [], []
 
     def __del__(self) -> None:
-        try:
+        with contextlib.suppress(AttributeError, TypeError):  # the interpreter is going down
             self._destroy()
-        except (AttributeError, TypeError):  # the interpreter is going down
-            pass
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})"

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterable
 from flambeau import _C
 from flambeau._C import Tensor
 
-__all__ = ["has_torch_function", "handle_torch_function", "has_torch_function_unary", "has_torch_function_variadic", "is_tensor_like", "resolve_name"]
+__all__ = [
+    "has_torch_function",
+    "handle_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "resolve_name",
+]
 
 
 def has_torch_function(relevant_args: Iterable[object]) -> bool:
@@ -34,7 +41,9 @@ def resolve_name(f: Callable) -> str | None:
     return f"torch.{name}" if name else None
 
 
-def handle_torch_function(public_api: Callable, relevant_args: Iterable[object], *args: object, **kwargs: object) -> object:
+def handle_torch_function(
+    public_api: Callable, relevant_args: Iterable[object], *args: object, **kwargs: object
+) -> object:
     """Call the overrides of `relevant_args`, a subclass before its class. Raises TypeError when all decline."""
     overloaded: list[object] = []
     for arg in relevant_args:
@@ -47,4 +56,6 @@ def handle_torch_function(public_api: Callable, relevant_args: Iterable[object],
         result = o.__torch_function__(public_api, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    raise TypeError(f"no implementation found for '{public_api.__module__}.{public_api.__name__}' on types that implement __torch_function__: {list(types)}")
+    raise TypeError(
+        f"no implementation found for '{public_api.__module__}.{public_api.__name__}' on types that implement __torch_function__: {list(types)}"
+    )

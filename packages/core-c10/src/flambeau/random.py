@@ -1,6 +1,5 @@
 """The default generator."""
 
-
 from flambeau._C import Generator, Tensor, default_generator
 
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
@@ -43,5 +42,3 @@ class fork_rng:
     def __exit__(self, *exc: object) -> None:
         if self._state is not None:
             set_rng_state(self._state)
-
-

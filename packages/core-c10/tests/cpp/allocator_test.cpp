@@ -219,8 +219,7 @@ void test_fork() {
   noise.join();
 }
 
-template <class F>
-double ns_per_call(int calls, F f) {
+template <class F> double ns_per_call(int calls, F f) {
   double best = 1e9;
   for (int repeat = 0; repeat < 7; ++repeat) {
     const auto start = std::chrono::steady_clock::now();

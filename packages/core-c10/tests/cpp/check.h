@@ -21,8 +21,7 @@ inline void expect_at(bool ok, const char* condition, const std::string& note, c
 #define EXPECT(cond, note) expect_at(static_cast<bool>(cond), #cond, note, __FILE__, __LINE__)
 
 // Whether f() holds in a child process.
-template <class F>
-bool holds_in_child(F f) {
+template <class F> bool holds_in_child(F f) {
   const pid_t child = fork();
   if (child == 0) _exit(f() ? 0 : 1);
   int status = 0;

@@ -14,8 +14,7 @@ void append_text(std::string& out, const Point& p) { out += flambeau::concat("<"
 
 using namespace flambeau;
 
-template <class E, class F>
-static void expect(F f, const std::string& text, ErrorKind kind) {
+template <class E, class F> static void expect(F f, const std::string& text, ErrorKind kind) {
   try {
     f();
   } catch (const E& e) {

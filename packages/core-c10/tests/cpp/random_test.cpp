@@ -207,8 +207,7 @@ void test_multinomial_errors() {
   g->release();
 }
 
-template <class F>
-double ns_per_element(F f) {
+template <class F> double ns_per_element(F f) {
   double best = 1e18;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto start = std::chrono::steady_clock::now();

@@ -30,7 +30,9 @@ def generate(package: str, schemas: Path, out: Path) -> list[Path]:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="opgen", description=__doc__)
     parser.add_argument("--schemas", type=Path, required=True, help="folder of the operator tables")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to; opgen owns what it wrote there before")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder to write to; opgen owns what it wrote there before"
+    )
     parser.add_argument("--package", choices=PACKAGES, help="default: all, each in a folder of its own")
     args = parser.parse_args(argv)
     try:

@@ -26,7 +26,11 @@ def argument_type(t: Type) -> str:
 
 def result_type(schema: Schema) -> str:
     types = [
-        "Tensor" if t.base == "Tensor" and not t.is_list else "std::vector<Tensor>" if t.base == "Tensor" else _RESULTS[t.base]
+        "Tensor"
+        if t.base == "Tensor" and not t.is_list
+        else "std::vector<Tensor>"
+        if t.base == "Tensor"
+        else _RESULTS[t.base]
         for t, _ in schema.returns
     ]
     if not types:

@@ -22,7 +22,18 @@ import yaml
 from opgen.records import Record, RecordError, _Loader
 
 _OPTIONS = {"non_differentiable_results", "forward"}
-_GEOMETRY = ("sizes", "dim", "size", "numel", "dtype", "device", "options", "is_complex", "is_floating_point", "defined")
+_GEOMETRY = (
+    "sizes",
+    "dim",
+    "size",
+    "numel",
+    "dtype",
+    "device",
+    "options",
+    "is_complex",
+    "is_floating_point",
+    "defined",
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,9 @@ def load_derivatives(schemas_dir: Path, records: list[Record]) -> list[Derivativ
             where = f"{source}:{row.get('__line__', 0)}"
             record = by_name.get(name)
             if record is None:
-                raise RecordError(f"{where}: no operator {name!r}; the name is written as in its schema, overload included")
+                raise RecordError(
+                    f"{where}: no operator {name!r}; the name is written as in its schema, overload included"
+                )
             if name in seen:
                 raise RecordError(f"{where}: {name} has a derivative in {seen[name]} already")
             seen[name] = where
@@ -103,7 +116,9 @@ def read_derivative(record: Record, row: dict, source: str, index: int) -> Deriv
         inputs = tuple(k.strip() for k in str(key).split(","))
         for name in inputs:
             if name not in tensors:
-                raise RecordError(f"{where}: {record.schema.full_name} has no tensor argument {name!r}; it has {', '.join(sorted(tensors))}")
+                raise RecordError(
+                    f"{where}: {record.schema.full_name} has no tensor argument {name!r}; it has {', '.join(sorted(tensors))}"
+                )
         formulas.append(Formula(inputs, " ".join(str(expression).split())))
     if not formulas:
         raise RecordError(f"{where}: a derivative needs a formula for at least one input")

@@ -121,13 +121,17 @@ def read_record(row: dict, source: str, package: str) -> Record:
     if op_class not in CLASSES:
         raise RecordError(f"{where}: class is {op_class!r}; allowed: {', '.join(CLASSES)}")
     variants = row.get("variants", "function, method")
-    places = tuple(w.strip() for w in variants.split(",") if w.strip()) if isinstance(variants, str) else tuple(variants)
+    places = (
+        tuple(w.strip() for w in variants.split(",") if w.strip()) if isinstance(variants, str) else tuple(variants)
+    )
     for place in places:
         if place not in PLACES:
             raise RecordError(f"{where}: variants has {place!r}; allowed: {', '.join(PLACES)}")
     bodies = [k for k in ("pointwise", "kernel", "inplace_kernel", "python", "alias_of") if row.get(k)]
     if len(bodies) != 1:
-        raise RecordError(f"{where}: exactly one of pointwise, kernel, inplace_kernel, python, alias_of; got {bodies or 'none'}")
+        raise RecordError(
+            f"{where}: exactly one of pointwise, kernel, inplace_kernel, python, alias_of; got {bodies or 'none'}"
+        )
     pointwise = bool(row.get("pointwise"))
     view, mutates = bool(row.get("view")), bool(row.get("mutates"))
     fresh = all(t.base == "Tensor" and not t.is_list for t, _ in schema.returns) and bool(schema.returns)

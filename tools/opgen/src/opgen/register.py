@@ -87,7 +87,9 @@ def print_function(record: Record, function: str, operator: str, *, ambiguous: b
             values.append(f"Value({cpp_name(a.name)})")
     result = result_type(schema)
     count = len(schema.arguments)
-    name = function if function not in {"and", "or", "xor", "not", "union", "int", "float", "double"} else function + "_"
+    name = (
+        function if function not in {"and", "or", "xor", "not", "union", "int", "float", "double"} else function + "_"
+    )
     lines = [f"inline {result} {name}({', '.join(params)}) {{"]
     lines.append(f'  static const Operator& op = get_operator("aten", "{operator}");')
     lines += setup
@@ -121,18 +123,28 @@ def print_registration(records: list[Record], package: str) -> str:
     if package == "core":
         lines += ['#include "flambeau/core/views.h"']
     else:
-        lines += ['#include "iterator/inplace_kernel.h"', '#include "pointwise/pointwise_kernel.h"', '#include "pointwise/run_pointwise.h"']
+        lines += [
+            '#include "iterator/inplace_kernel.h"',
+            '#include "pointwise/pointwise_kernel.h"',
+            '#include "pointwise/run_pointwise.h"',
+        ]
     lines += ["", "namespace flambeau {", ""]
     lines += declarations(records)
     lines += ["namespace {", ""]
     shaped = [r for r in records if r.shape]
     for r in shaped:
         results = len(r.schema.returns)
-        lines.append(f"constexpr ShapedKernel k_{r.schema.identifier} = shaped_kernel<&{r.shape}, &{r.kernel}, {results}>;  // {r.where}")
+        lines.append(
+            f"constexpr ShapedKernel k_{r.schema.identifier} = shaped_kernel<&{r.shape}, &{r.kernel}, {results}>;  // {r.where}"
+        )
     lines += ["", "}  // namespace", "", f"void register_{package}_operators() {{", "  const OpDef definitions[] = {"]
     lines += [f"      {definition(r)},  // {r.where}" for r in records]
     lines += ["  };", '  for (const OpDef& d : definitions) define_operator("aten", d);']
-    lines += [f'  install_inplace<{typed_pointer(r)}>("{r.schema.full_name}");  // {r.where}' for r in records if r.inplace_kernel]
+    lines += [
+        f'  install_inplace<{typed_pointer(r)}>("{r.schema.full_name}");  // {r.where}'
+        for r in records
+        if r.inplace_kernel
+    ]
     lines += ["}", "", "}  // namespace flambeau", ""]
     return "\n".join(lines)
 
@@ -142,7 +154,11 @@ def declarations(records: list[Record]) -> list[str]:
     seen: dict[str, str] = {}
     for r in records:
         if r.shape:
-            specs = "TensorSpec" if len(r.schema.returns) == 1 else f"std::tuple<{', '.join(['TensorSpec'] * len(r.schema.returns))}>"
+            specs = (
+                "TensorSpec"
+                if len(r.schema.returns) == 1
+                else f"std::tuple<{', '.join(['TensorSpec'] * len(r.schema.returns))}>"
+            )
             seen.setdefault(f"{specs} {r.shape}({parameters(r.schema)});", r.where)
             outs = ", ".join(f"const Tensor& {n or f'result{i}'}" for i, (_, n) in enumerate(named_results(r)))
             head = parameters(r.schema)
@@ -152,7 +168,10 @@ def declarations(records: list[Record]) -> list[str]:
         elif r.kernel and r.package != "core" and not r.kernel.startswith("frame:"):
             seen.setdefault(f"{kernel_result(r)} {r.kernel}({parameters(r.schema)});", r.where)
         elif r.kernel.startswith("frame:"):
-            seen.setdefault(f"void {r.kernel.removeprefix('frame:')}(const Operator& op, KeySet keys, const Value* args, Value* results);", r.where)
+            seen.setdefault(
+                f"void {r.kernel.removeprefix('frame:')}(const Operator& op, KeySet keys, const Value* args, Value* results);",
+                r.where,
+            )
     return [f"{text}  // {where}" for text, where in seen.items()] + [""]
 
 

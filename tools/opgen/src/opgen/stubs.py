@@ -33,7 +33,9 @@ def emit(out_dir: Path, records: list[Record]) -> list[Path]:
         if record.places:
             by_name[record.schema.name].append(record)
     names = sorted(by_name)
-    stub = "\n".join([_HEADER, *(function_stub(by_name[n]) for n in names if any("function" in r.places for r in by_name[n]))])
+    stub = "\n".join(
+        [_HEADER, *(function_stub(by_name[n]) for n in names if any("function" in r.places for r in by_name[n]))]
+    )
     page = "\n".join([*_page_head(records), *(reference_entry(by_name[n]) for n in names)])
     return write_owned(out_dir, {"operators.pyi": stub, "operators_reference.md": page}, "operators")
 
@@ -102,6 +104,15 @@ def reference_entry(rows: list[Record]) -> str:
     if doc := next((r.doc for r in rows if r.doc), ""):
         lines += [doc, ""]
     for r in rows:
-        extras = [w for w, on in (("in place", r.inplace), ("out=", r.out), ("a view", r.view), ("writes its first argument", r.mutates)) if on]
+        extras = [
+            w
+            for w, on in (
+                ("in place", r.inplace),
+                ("out=", r.out),
+                ("a view", r.view),
+                ("writes its first argument", r.mutates),
+            )
+            if on
+        ]
         lines.append(f"* `{r.schema.text}`: {r.op_class}{', ' + ', '.join(extras) if extras else ''} ({r.where})")
     return "\n".join([*lines, ""])

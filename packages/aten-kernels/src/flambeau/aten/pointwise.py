@@ -89,7 +89,9 @@ def equal(self: Tensor, other: Tensor) -> bool:
     if self.shape != other.shape:
         return False
     if self.dtype != other.dtype:
-        raise RuntimeError(f"Expected object of data type {self.dtype} but got data type {other.dtype} for argument 'other' in call to equal")
+        raise RuntimeError(
+            f"Expected object of data type {self.dtype} but got data type {other.dtype} for argument 'other' in call to equal"
+        )
     return bool(flambeau.all(self == other)) if self.numel() else True
 
 
@@ -174,7 +176,9 @@ def mvlgamma(self: Tensor, p: int) -> Tensor:
     return terms.sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
-def nan_to_num(self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
+def nan_to_num(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     """NaN and infinities replaced; by default 0 and the largest finite numbers."""
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         return self.clone()
@@ -186,7 +190,9 @@ def nan_to_num(self: Tensor, nan: float | None = None, posinf: float | None = No
 
 def angle(self: Tensor) -> Tensor:
     """Argument of complex numbers; 0 or pi of real ones, NaN kept."""
-    return _ops._angle(self if self.dtype.is_floating_point or self.dtype.is_complex else self.to(flambeau.get_default_dtype()))
+    return _ops._angle(
+        self if self.dtype.is_floating_point or self.dtype.is_complex else self.to(flambeau.get_default_dtype())
+    )
 
 
 def gelu(self: Tensor, *, approximate: str = "none") -> Tensor:
@@ -207,7 +213,9 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
             raise RuntimeError("Not allow zero-dim input tensor.")
         channels = self.shape[1] if self.dim() >= 2 else 1
         if channels != weight.numel():
-            raise RuntimeError(f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = {channels}.")
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} and channel size = {channels}."
+            )
     if weight.dim() > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
     if self.dim() != weight.dim():

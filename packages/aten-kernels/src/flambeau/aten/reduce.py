@@ -17,7 +17,9 @@ def _check(name: str, self: Tensor) -> None:
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
 
 
-def var_correction(self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
+def var_correction(
+    self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> Tensor:
     """Variance with divisor n - correction (default 1)."""
     _check("std and var", self)
     correction = 1.0 if correction is None else float(correction)
@@ -27,7 +29,9 @@ def var_correction(self: Tensor, dim: Sequence[int] | None = None, *, correction
     return _ops._var(self, correction, _dims(dim), keepdim)
 
 
-def var_mean_correction(self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def var_mean_correction(
+    self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
     """Variance and mean."""
     _check("var_mean", self)
     if self.dtype.is_complex:
@@ -36,12 +40,16 @@ def var_mean_correction(self: Tensor, dim: Sequence[int] | None = None, *, corre
     return _ops._var_mean(self, 1.0 if correction is None else float(correction), _dims(dim), keepdim)
 
 
-def std_correction(self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
+def std_correction(
+    self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> Tensor:
     """Standard deviation."""
     return flambeau.sqrt(var_correction(self, dim, correction=correction, keepdim=keepdim))
 
 
-def std_mean_correction(self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def std_mean_correction(
+    self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean."""
     _check("std_mean", self)
     var, mean = var_mean_correction(self, dim, correction=correction, keepdim=keepdim)
@@ -68,7 +76,9 @@ def var_mean_unbiased(self: Tensor, unbiased: bool = True) -> tuple[Tensor, Tens
     return var_mean_correction(self, correction=int(unbiased))
 
 
-def var_mean_dim(self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def var_mean_dim(
+    self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
     return var_mean_correction(self, dim, correction=int(unbiased), keepdim=keepdim)
 
 
@@ -76,7 +86,9 @@ def std_mean_unbiased(self: Tensor, unbiased: bool = True) -> tuple[Tensor, Tens
     return std_mean_correction(self, correction=int(unbiased))
 
 
-def std_mean_dim(self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def std_mean_dim(
+    self: Tensor, dim: Sequence[int] | None, unbiased: bool = True, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
     return std_mean_correction(self, dim, correction=int(unbiased), keepdim=keepdim)
 
 

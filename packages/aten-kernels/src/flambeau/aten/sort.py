@@ -18,7 +18,13 @@ def msort(self: Tensor) -> Tensor:
     return flambeau.sort(self, 0)[0]
 
 
-def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> object:
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> object:
     """Distinct elements (or slices of `dim`), ascending; with `return_inverse` where each went, with `return_counts` how many."""
     if dim is None:
         values, inverse, counts = _ops._unique2(input, sorted, True, True)
@@ -27,7 +33,9 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     return _chosen(values, inverse, counts, return_inverse, return_counts)
 
 
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> object:
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> object:
     """Elements (or slices of `dim`) without repetitions of their predecessor."""
     values, inverse, counts = unique_consecutive_full(input, True, True, dim)
     return _chosen(values, inverse, counts, return_inverse, return_counts)
@@ -39,13 +47,17 @@ def _chosen(values: Tensor, inverse: Tensor, counts: Tensor, return_inverse: boo
     return (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
 
 
-def unique_consecutive_full(self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def unique_consecutive_full(
+    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     if dim is None:
         return _ops._unique_consecutive_flat(self)
     return _distinct_slices(self, dim, list(range(self.shape[dim])))
 
 
-def unique_dim(self: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+def unique_dim(
+    self: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     if self.dim() == 0 and dim in (0, -1):
         return self.reshape(1), flambeau.zeros(1, dtype=flambeau.int64), flambeau.ones(1, dtype=flambeau.int64)
     rows = self.movedim(dim, 0).reshape(self.shape[dim], -1)
@@ -89,7 +101,9 @@ def _quantile(self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpola
     if self.dtype != q.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if interpolation not in _INTERPOLATIONS:
-        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
     if q.numel() and not bool(flambeau.logical_and(q >= 0, q <= 1).all()):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     shape = list(self.shape)
@@ -126,12 +140,16 @@ def _quantile(self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpola
     return result.movedim(-1, 0).reshape([q.numel(), *kept])
 
 
-def quantile(self: Tensor, q: Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+def quantile(
+    self: Tensor, q: Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """q-th quantiles of all elements or of `dim`."""
     return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
-def nanquantile(self: Tensor, q: Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+def nanquantile(
+    self: Tensor, q: Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """quantile() of what is not NaN."""
     return _quantile(self, q, dim, keepdim, interpolation, True)
 
@@ -142,9 +160,13 @@ def _as_tensor(self: Tensor, q: float) -> Tensor:
     return flambeau.tensor(q, dtype=self.dtype)
 
 
-def quantile_scalar(self: Tensor, q: float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+def quantile_scalar(
+    self: Tensor, q: float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     return _quantile(self, _as_tensor(self, q), dim, keepdim, interpolation, False)
 
 
-def nanquantile_scalar(self: Tensor, q: float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+def nanquantile_scalar(
+    self: Tensor, q: float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     return _quantile(self, _as_tensor(self, q), dim, keepdim, interpolation, True)

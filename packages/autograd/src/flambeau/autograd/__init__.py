@@ -35,5 +35,3 @@ def __getattr__(name: str) -> object:
     value = loaded if attribute is None else getattr(loaded, attribute)
     globals()[name] = value
     return value
-
-

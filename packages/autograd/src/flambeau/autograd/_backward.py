@@ -19,7 +19,9 @@ def _initial_gradients(outputs: tuple, grads: tuple, is_batched: bool = False) -
     for out, grad in zip(outputs, grads):
         if isinstance(grad, Tensor):
             if grad.shape != out.shape:
-                raise RuntimeError(f"Mismatch in shape: grad_output has a shape of {grad.shape} and output has a shape of {out.shape}.")
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output has a shape of {grad.shape} and output has a shape of {out.shape}."
+                )
             if out.dtype.is_complex != grad.dtype.is_complex:
                 raise RuntimeError(
                     "For complex Tensors, both grad_output and output are required to have the same dtype. "
@@ -87,7 +89,9 @@ def grad(
     Raises RuntimeError when an input does not take part and `allow_unused` is not set.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
     given = (None,) * len(outs) if grad_outputs is None else _as_tuple(grad_outputs)
@@ -96,7 +100,18 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         size = next(g.shape[0] for g in given if g is not None)
-        rows = [grad(outs, ins, tuple(None if g is None else g[i] for g in given), True, create_graph, only_inputs, allow_unused) for i in range(size)]
+        rows = [
+            grad(
+                outs,
+                ins,
+                tuple(None if g is None else g[i] for g in given),
+                True,
+                create_graph,
+                only_inputs,
+                allow_unused,
+            )
+            for i in range(size)
+        ]
         return tuple(None if column[0] is None else flambeau.stack(column) for column in zip(*rows))
     pairs = [(o, g) for o, g in zip(outs, _initial_gradients(outs, given)) if g is not None or o.requires_grad]
     if not pairs:
@@ -105,11 +120,19 @@ def grad(
     if materialize_grads:
         return tuple(flambeau.zeros_like(i) if r is None else r for i, r in zip(ins, results))
     if not allow_unused and any(r is None for r in results):
-        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior."
+        )
     return results
 
 
-def _tensor_backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: _Tensors | None = None) -> None:
+def _tensor_backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: _Tensors | None = None,
+) -> None:
     """Accumulate the gradients of this tensor into the leaves; see flambeau.autograd.backward."""
     if retain_graph is None:
         retain_graph = create_graph

@@ -3,7 +3,8 @@
 import functools
 from collections.abc import Callable, Sequence
 
-from flambeau import Tensor, _C as _core
+from flambeau import _C as _core
+from flambeau import Tensor
 from flambeau.autograd import _C
 
 __all__ = ["Function", "FunctionCtx", "NestedIOFunction", "once_differentiable"]
@@ -74,7 +75,9 @@ class _BackwardCtx(FunctionCtx):
     def _apply_backward(self, grads: tuple) -> tuple:
         cls = self._forward_cls
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+            )
         function = cls.vjp if cls.vjp is not Function.vjp else cls.backward
         result = function(self, *grads)
         result = result if isinstance(result, tuple) else tuple(result) if isinstance(result, list) else (result,)
@@ -82,7 +85,9 @@ class _BackwardCtx(FunctionCtx):
         if len(result) > expected and all(r is None for r in result[expected:]):
             result = result[:expected]
         if len(result) != expected:
-            raise RuntimeError(f"function {type(self).__name__} returned an incorrect number of gradients (expected {expected}, got {len(result)})")
+            raise RuntimeError(
+                f"function {type(self).__name__} returned an incorrect number of gradients (expected {expected}, got {len(result)})"
+            )
         return result
 
 
@@ -104,7 +109,9 @@ class Function(metaclass=_Meta):
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: object) -> object:
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        )
 
     @staticmethod
     def vjp(ctx: FunctionCtx, *grad_outputs: object) -> object:
@@ -112,7 +119,9 @@ class Function(metaclass=_Meta):
 
     @staticmethod
     def jvp(ctx: FunctionCtx, *grad_inputs: object) -> object:
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> object:
@@ -159,7 +168,10 @@ def _record(ctx: FunctionCtx, node: object, args: tuple, output: object) -> obje
             raise TypeError(f"mark_dirty can only accept variables, but argument is of type {type(d).__name__}")
         d._bump_version()
     # An input returned as it is becomes an alias: it must get a history of its own.
-    outputs = tuple(o.view_as(o) if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o for o in _without_grad(outputs, inputs, ctx))
+    outputs = tuple(
+        o.view_as(o) if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o
+        for o in _without_grad(outputs, inputs, ctx)
+    )
     flags = tuple(isinstance(o, Tensor) and not _contains(ctx._non_differentiable, o) for o in outputs)
     dirty = tuple(_contains(ctx._dirty, o) for o in outputs)
     _C._set_outputs(node, outputs, flags, dirty, ctx.materialize_grads)
@@ -172,7 +184,10 @@ def _without_grad(outputs: tuple, inputs: list, ctx: FunctionCtx) -> tuple:
     """Aliases of inputs made while recording is off, so that views do not connect twice."""
     saved = _core._set_grad_enabled(False)
     try:
-        return tuple(o.detach() if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o for o in outputs)
+        return tuple(
+            o.detach() if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o
+            for o in outputs
+        )
     finally:
         _core._set_grad_enabled(saved)
 

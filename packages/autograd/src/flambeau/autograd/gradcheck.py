@@ -44,7 +44,9 @@ def _analytical(output: Tensor, x: Tensor, direction: Tensor) -> Tensor:
     return flambeau.zeros_like(x) if g is None else g
 
 
-def _check_pair(numerical: list[list[Tensor]], output: Tensor, x: Tensor, which: tuple[int, int], atol: float, rtol: float) -> None:
+def _check_pair(
+    numerical: list[list[Tensor]], output: Tensor, x: Tensor, which: tuple[int, int], atol: float, rtol: float
+) -> None:
     units = (1.0, 1j) if output.dtype.is_complex else (1.0,)
     for j in range(output.numel()):
         for unit in units:
@@ -92,7 +94,9 @@ def gradcheck(
     args = _tensors(inputs)
     leaves = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
     if not leaves:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+        )
 
     def outputs_of() -> tuple:
         return _tensors(func(*args))
@@ -103,7 +107,11 @@ def gradcheck(
         if not positions:
             for i, leaf in leaves:
                 for o in outputs:
-                    if isinstance(o, Tensor) and any((p.abs() > atol).any() for parts in _numerical(lambda: outputs_of()[0], leaf, eps) for p in parts):
+                    if isinstance(o, Tensor) and any(
+                        (p.abs() > atol).any()
+                        for parts in _numerical(lambda: outputs_of()[0], leaf, eps)
+                        for p in parts
+                    ):
                         raise GradcheckError(f"no output requires grad, but output depends on input {i}")
             return True
         # The steps write to the inputs, so the graph that is differentiated is made after them.

@@ -7,7 +7,14 @@ from flambeau import Tensor
 from flambeau.autograd import _C
 from flambeau.autograd._C import Node
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge", "save_on_cpu", "saved_tensors_hooks", "set_multithreading_enabled"]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "get_gradient_edge",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+    "set_multithreading_enabled",
+]
 
 
 class GradientEdge(NamedTuple):

@@ -8,8 +8,7 @@
 
 namespace flambeau {
 
-template <typename T>
-struct Complex {
+template <typename T> struct Complex {
   T re;
   T im;
 
@@ -55,14 +54,9 @@ struct Complex {
 static_assert(std::is_trivial_v<Complex<float>> && sizeof(Complex<float>) == 8);
 static_assert(std::is_trivial_v<Complex<double>> && sizeof(Complex<double>) == 16);
 
-template <typename T>
-FL_COMPLEX_INLINE constexpr Complex<T> conj(Complex<T> z) {
-  return {z.re, -z.im};
-}
+template <typename T> FL_COMPLEX_INLINE constexpr Complex<T> conj(Complex<T> z) { return {z.re, -z.im}; }
 
-template <typename T>
-inline constexpr bool is_complex_v = false;
-template <typename T>
-inline constexpr bool is_complex_v<Complex<T>> = true;
+template <typename T> inline constexpr bool is_complex_v = false;
+template <typename T> inline constexpr bool is_complex_v<Complex<T>> = true;
 
 }  // namespace flambeau

@@ -9,7 +9,16 @@
 namespace flambeau {
 
 // Numbers are torch's, since they are written into checkpoints.
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, XLA = 9, MPS = 13, Meta = 14, XPU = 12, HPU = 15, PrivateUse1 = 20 };
+enum class DeviceType : int8_t {
+  CPU = 0,
+  CUDA = 1,
+  XLA = 9,
+  MPS = 13,
+  Meta = 14,
+  XPU = 12,
+  HPU = 15,
+  PrivateUse1 = 20
+};
 
 struct Device {
   DeviceType type = DeviceType::CPU;

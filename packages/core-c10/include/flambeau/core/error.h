@@ -84,8 +84,7 @@ FL_API void append_double(std::string& out, double value);  // shortest form tha
 FL_API void append_pointer(std::string& out, const void* value);
 
 // Builtin types; lists (anything with data() and size()) print as [1, 2]; all else goes through append_text by ADL.
-template <class T>
-void append(std::string& out, const T& value) {
+template <class T> void append(std::string& out, const T& value) {
   using U = std::decay_t<T>;
   if constexpr (std::is_same_v<U, bool>) {
     out += value ? "True" : "False";
@@ -121,8 +120,7 @@ void append(std::string& out, const T& value) {
 }  // namespace text
 
 // "a", 3, [1, 2] -> "a3[1, 2]"
-template <class... Parts>
-std::string concat(const Parts&... parts) {
+template <class... Parts> std::string concat(const Parts&... parts) {
   std::string out;
   (text::append(out, parts), ...);
   return out;
@@ -130,8 +128,7 @@ std::string concat(const Parts&... parts) {
 
 namespace detail {
 
-template <ErrorKind kind, class... Parts>
-[[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
+template <ErrorKind kind, class... Parts> [[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
   throw_error(kind, concat(parts...));
 }
 

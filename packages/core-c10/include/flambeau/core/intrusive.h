@@ -22,18 +22,34 @@ struct RefCount {
 };
 
 /// T has `RefCount refs` and a free function `void destroy(T*)` found by argument-dependent lookup.
-template <class T>
-class Ref {
+template <class T> class Ref {
  public:
   Ref() = default;
   Ref(std::nullptr_t) {}
-  static Ref steal(T* p) { Ref r; r.p_ = p; return r; }
-  static Ref borrow(T* p) { if (p) p->refs.inc(); return steal(p); }
-  Ref(const Ref& o) : p_(o.p_) { if (p_) p_->refs.inc(); }
+  static Ref steal(T* p) {
+    Ref r;
+    r.p_ = p;
+    return r;
+  }
+  static Ref borrow(T* p) {
+    if (p) p->refs.inc();
+    return steal(p);
+  }
+  Ref(const Ref& o) : p_(o.p_) {
+    if (p_) p_->refs.inc();
+  }
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
-  Ref& operator=(const Ref& o) { Ref(o).swap(*this); return *this; }
-  Ref& operator=(Ref&& o) noexcept { Ref(std::move(o)).swap(*this); return *this; }
-  ~Ref() { if (p_ && p_->refs.dec()) destroy(p_); }
+  Ref& operator=(const Ref& o) {
+    Ref(o).swap(*this);
+    return *this;
+  }
+  Ref& operator=(Ref&& o) noexcept {
+    Ref(std::move(o)).swap(*this);
+    return *this;
+  }
+  ~Ref() {
+    if (p_ && p_->refs.dec()) destroy(p_);
+  }
   void swap(Ref& o) noexcept { std::swap(p_, o.p_); }
   T* get() const { return p_; }
   T* release() { return std::exchange(p_, nullptr); }
@@ -47,8 +63,7 @@ class Ref {
 };
 
 /// Per-thread freelist for objects of one size. glibc's aligned_alloc alone costs more than a whole small operator.
-template <class Tag, size_t Size, int Capacity = 512>
-class FreeList {
+template <class Tag, size_t Size, int Capacity = 512> class FreeList {
  public:
   static void* take() {
     Local& l = local_;
@@ -72,7 +87,8 @@ class FreeList {
   }
 
  private:
-  // Without a destructor, so that access needs no guard; the thread's end is watched by `Cleanup`, made on the slow path.
+  // Without a destructor, so that access needs no guard; the thread's end is watched by `Cleanup`, made on the slow
+  // path.
   struct Local {
     void* head;
     int count;

@@ -8,10 +8,8 @@
 namespace flambeau {
 
 template <auto Fn> struct TypedKernel;
-template <class R, class... Args, R (*Fn)(Args...)>
-struct TypedKernel<Fn> {
-  template <size_t... I>
-  static void run(const Value* args, Value* results, std::index_sequence<I...>) {
+template <class R, class... Args, R (*Fn)(Args...)> struct TypedKernel<Fn> {
+  template <size_t... I> static void run(const Value* args, Value* results, std::index_sequence<I...>) {
     if constexpr (std::is_void_v<R>) {
       Fn(Arg<Args>::get(args[I])...);
     } else if constexpr (std::is_same_v<R, const Tensor&>) {
@@ -50,14 +48,17 @@ struct ShapedKernel {
 };
 
 template <auto Fn> struct TypedShape;
-template <class R, class... Args, R (*Fn)(Args...)>
-struct TypedShape<Fn> {
-  template <size_t... I>
-  static void run(const Value* args, TensorSpec* specs, std::index_sequence<I...>) {
+template <class R, class... Args, R (*Fn)(Args...)> struct TypedShape<Fn> {
+  template <size_t... I> static void run(const Value* args, TensorSpec* specs, std::index_sequence<I...>) {
     if constexpr (std::is_same_v<R, TensorSpec>) {
       specs[0] = Fn(Arg<Args>::get(args[I])...);
     } else {
-      std::apply([&](auto&&... s) { size_t k = 0; ((specs[k++] = std::move(s)), ...); }, Fn(Arg<Args>::get(args[I])...));
+      std::apply(
+          [&](auto&&... s) {
+            size_t k = 0;
+            ((specs[k++] = std::move(s)), ...);
+          },
+          Fn(Arg<Args>::get(args[I])...));
     }
   }
   static void frame(const Value* args, TensorSpec* specs) { run(args, specs, std::index_sequence_for<Args...>{}); }
@@ -65,20 +66,21 @@ struct TypedShape<Fn> {
 
 /// `Fn(args..., results...)`: the last N parameters are `const Tensor&` results.
 template <auto Fn, int N> struct TypedRun;
-template <class... Args, void (*Fn)(Args...), int N>
-struct TypedRun<Fn, N> {
-  template <size_t I>
-  static decltype(auto) pick(const Value* args, const Tensor* results) {
+template <class... Args, void (*Fn)(Args...), int N> struct TypedRun<Fn, N> {
+  template <size_t I> static decltype(auto) pick(const Value* args, const Tensor* results) {
     using T = std::tuple_element_t<I, std::tuple<Args...>>;
     constexpr size_t n = sizeof...(Args) - N;
-    if constexpr (I < n) return Arg<T>::get(args[I]);
-    else return static_cast<const Tensor&>(results[I - n]);
+    if constexpr (I < n)
+      return Arg<T>::get(args[I]);
+    else
+      return static_cast<const Tensor&>(results[I - n]);
   }
-  template <size_t... I>
-  static void run(const Value* args, const Tensor* results, std::index_sequence<I...>) {
+  template <size_t... I> static void run(const Value* args, const Tensor* results, std::index_sequence<I...>) {
     Fn(pick<I>(args, results)...);
   }
-  static void frame(const Value* args, const Tensor* results) { run(args, results, std::index_sequence_for<Args...>{}); }
+  static void frame(const Value* args, const Tensor* results) {
+    run(args, results, std::index_sequence_for<Args...>{});
+  }
 };
 
 template <auto Shape, auto Run, int N = 1>

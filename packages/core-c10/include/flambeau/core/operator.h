@@ -22,27 +22,27 @@ enum class OpClass : uint8_t { Core, Composite, Fused };
 
 /// Facts of an operator that come from its record in schemas/.
 struct OpDef {
-  const char* schema;            ///< "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+  const char* schema;  ///< "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
   OpClass op_class;
-  uint16_t flags;                ///< OpFlags
-  Kernel kernel;                 ///< CPU kernel, or the decomposition for composites; null where `python` is set
-  const void* payload;           ///< what the kernel reads: a PointwiseKernel, a ShapedKernel...
-  const char* python;            ///< "module:function" of a Python decomposition, or null
+  uint16_t flags;       ///< OpFlags
+  Kernel kernel;        ///< CPU kernel, or the decomposition for composites; null where `python` is set
+  const void* payload;  ///< what the kernel reads: a PointwiseKernel, a ShapedKernel...
+  const char* python;   ///< "module:function" of a Python decomposition, or null
   const char* doc;
 };
 
 enum OpFlags : uint16_t {
-  kFunction = 1,        ///< flambeau.<name>
-  kMethod = 2,          ///< Tensor.<name>
-  kNNModule = 4,        ///< flambeau._C._nn.<name>
-  kInPlace = 8,         ///< make <name>_
-  kOut = 16,            ///< make <name>.out
-  kNumberArgs = 32,     ///< Python numbers are taken for Tensor arguments
-  kView = 64,           ///< results share storage with the first argument
+  kFunction = 1,     ///< flambeau.<name>
+  kMethod = 2,       ///< Tensor.<name>
+  kNNModule = 4,     ///< flambeau._C._nn.<name>
+  kInPlace = 8,      ///< make <name>_
+  kOut = 16,         ///< make <name>.out
+  kNumberArgs = 32,  ///< Python numbers are taken for Tensor arguments
+  kView = 64,        ///< results share storage with the first argument
   kNotDifferentiable = 128,
-  kBackendFree = 256,   ///< the kernel works on geometry only and serves every backend
-  kMutates = 512,       ///< writes to its first argument itself
-  kLinalg = 1024,       ///< flambeau.linalg.<name without linalg_>
+  kBackendFree = 256,  ///< the kernel works on geometry only and serves every backend
+  kMutates = 512,      ///< writes to its first argument itself
+  kLinalg = 1024,      ///< flambeau.linalg.<name without linalg_>
   kSpecial = 2048,
   kFft = 4096,
   kSparse = 8192,
@@ -50,11 +50,11 @@ enum OpFlags : uint16_t {
 
 class FL_API Operator {
  public:
-  std::string ns;         ///< "aten"
-  std::string name;       ///< "add"
-  std::string overload;   ///< "Tensor"
+  std::string ns;        ///< "aten"
+  std::string name;      ///< "add"
+  std::string overload;  ///< "Tensor"
   std::string doc;
-  std::string python;     ///< "module:function" or empty
+  std::string python;  ///< "module:function" or empty
   OpClass op_class = OpClass::Core;
   Variant variant = Variant::Functional;
   uint16_t flags = 0;
@@ -84,7 +84,8 @@ class FL_API Operator {
     KeySet ks = 0;
     for (int i = 0; i < num_tensor_args_; ++i) {
       const Value& v = args[tensor_args_[i]];
-      if (v.tag == Tag::Tensor) ks |= v.tensor->keys;
+      if (v.tag == Tag::Tensor)
+        ks |= v.tensor->keys;
       else if (FL_UNLIKELY(v.tag == Tag::TensorList))
         for (uint32_t j = 0; j < v.size; ++j)
           if (v.tensors[j].defined()) ks |= v.tensors[j].keys();
@@ -126,8 +127,7 @@ inline void dispatch(const Operator& op, const Value* args, Value* results) {
 }
 
 /// Calls an operator from C++ with typed arguments: `call<Tensor>(op, a, b, Scalar(1))`.
-template <class R, class... Args>
-R call(const Operator& op, const Args&... args) {
+template <class R, class... Args> R call(const Operator& op, const Args&... args) {
   Value frame[sizeof...(Args) ? sizeof...(Args) : 1] = {Value(args)...};
   constexpr int n = Result<R>::count;
   Value results[n ? n : 1];
@@ -156,8 +156,8 @@ FL_API void on_operator_defined(void (*callback)(Operator& op));
 /// Device-independent ways to run a variant through its functional form.
 FL_API void inplace_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results);
 FL_API void out_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results);
-/// Resizes `out` to `sizes` when it is not that shape (a warning when it was not empty), checks that `dtype` can be cast
-/// to its dtype, and that it is not expanded.
+/// Resizes `out` to `sizes` when it is not that shape (a warning when it was not empty), checks that `dtype` can be
+/// cast to its dtype, and that it is not expanded.
 FL_API void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype);
 
 /// Kernel of a Python composite: filled in by the bindings.

@@ -47,8 +47,7 @@ inline std::int64_t num_chunks(std::int64_t begin, std::int64_t end, std::int64_
   return end <= begin ? 0 : (end - begin - 1) / chunk_size(begin, end, grain) + 1;
 }
 
-template <class F>
-void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& f) {
+template <class F> void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& f) {
   if (begin >= end) return;
   const std::int64_t chunk = chunk_size(begin, end, grain);
   if (end - begin <= chunk) {

@@ -20,7 +20,9 @@ FL_API extern PythonHooks python_hooks;
 class ReleaseInterpreter {
  public:
   explicit ReleaseInterpreter(bool when) : state_(when && python_hooks.suspend ? python_hooks.suspend() : nullptr) {}
-  ~ReleaseInterpreter() { if (state_) python_hooks.resume(state_); }
+  ~ReleaseInterpreter() {
+    if (state_) python_hooks.resume(state_);
+  }
   ReleaseInterpreter(const ReleaseInterpreter&) = delete;
   ReleaseInterpreter& operator=(const ReleaseInterpreter&) = delete;
 

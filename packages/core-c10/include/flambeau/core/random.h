@@ -22,23 +22,18 @@ namespace flambeau::random {
 // T: float, double, Half, BFloat16.
 
 // rand, uniform_: [from, to). What rounding would make `to` becomes `from`.
-template <class T>
-FL_API void uniform(GeneratorImpl& gen, T* out, std::int64_t n, double from = 0, double to = 1);
+template <class T> FL_API void uniform(GeneratorImpl& gen, T* out, std::int64_t n, double from = 0, double to = 1);
 
 // randn, normal_ on contiguous memory.
-template <class T>
-FL_API void normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean = 0, double std = 1);
+template <class T> FL_API void normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean = 0, double std = 1);
 
 // normal_ on memory that is not contiguous, whatever its size.
 template <class T>
 FL_API void normal_serial(GeneratorImpl& gen, T* out, std::int64_t n, double mean = 0, double std = 1);
 
-template <class T>
-FL_API void exponential(GeneratorImpl& gen, T* out, std::int64_t n, double lambda = 1);
-template <class T>
-FL_API void cauchy(GeneratorImpl& gen, T* out, std::int64_t n, double median = 0, double sigma = 1);
-template <class T>
-FL_API void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean = 1, double std = 2);
+template <class T> FL_API void exponential(GeneratorImpl& gen, T* out, std::int64_t n, double lambda = 1);
+template <class T> FL_API void cauchy(GeneratorImpl& gen, T* out, std::int64_t n, double median = 0, double sigma = 1);
+template <class T> FL_API void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean = 1, double std = 2);
 
 // From here on T may also be: bool, uint8_t, int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t, uint64_t.
 
@@ -46,25 +41,19 @@ FL_API void log_normal(GeneratorImpl& gen, T* out, std::int64_t n, double mean =
 template <class T>
 FL_API void random_from_to(GeneratorImpl& gen, T* out, std::int64_t n, std::int64_t from, std::int64_t to);
 // random_(from, None) with from at the bottom of int64: all 64 bits.
-template <class T>
-FL_API void random_full_range(GeneratorImpl& gen, T* out, std::int64_t n);
+template <class T> FL_API void random_full_range(GeneratorImpl& gen, T* out, std::int64_t n);
 // random_(): 0 up to the type's largest exactly representable integer.
-template <class T>
-FL_API void random_any(GeneratorImpl& gen, T* out, std::int64_t n);
+template <class T> FL_API void random_any(GeneratorImpl& gen, T* out, std::int64_t n);
 
-template <class T>
-FL_API void geometric(GeneratorImpl& gen, T* out, std::int64_t n, double p);
+template <class T> FL_API void geometric(GeneratorImpl& gen, T* out, std::int64_t n, double p);
 
 // bernoulli_(p): ones with probability p. The mask of dropout(p) is bernoulli(1 - p) divided by (1 - p).
-template <class T>
-FL_API void bernoulli(GeneratorImpl& gen, T* out, std::int64_t n, double p);
+template <class T> FL_API void bernoulli(GeneratorImpl& gen, T* out, std::int64_t n, double p);
 // bernoulli_(tensor). P: the four float types; T: any.
-template <class T, class P>
-FL_API void bernoulli_each(GeneratorImpl& gen, T* out, const P* p, std::int64_t n);
+template <class T, class P> FL_API void bernoulli_each(GeneratorImpl& gen, T* out, const P* p, std::int64_t n);
 
 // randperm(n). T: the integer types and f32, f64, f16, bf16, wide enough to hold n - 1.
-template <class T>
-FL_API void randperm(GeneratorImpl& gen, T* out, std::int64_t n);
+template <class T> FL_API void randperm(GeneratorImpl& gen, T* out, std::int64_t n);
 
 // multinomial of `rows` distributions over `categories`, weights row-major and contiguous; out is (rows, num_samples).
 // Throws RuntimeError on a negative, infinite or NaN weight, and on a row that sums to nothing. Without replacement, a

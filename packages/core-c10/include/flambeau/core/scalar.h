@@ -42,7 +42,10 @@ class Scalar {
   bool equals(double v) const { return real() == v && imag() == 0; }
 
  private:
-  union { int64_t i; double d; } u_{};
+  union {
+    int64_t i;
+    double d;
+  } u_{};
   Kind kind_;
   double im_ = 0;
 };
@@ -57,14 +60,16 @@ inline DType Scalar::dtype() const {
 }
 
 inline double Scalar::to_double() const {
-  FL_CHECK(!is_complex() || im_ == 0, "value cannot be converted to type double without overflow: the number is complex");
+  FL_CHECK(!is_complex() || im_ == 0,
+           "value cannot be converted to type double without overflow: the number is complex");
   return real();
 }
 
 inline int64_t Scalar::to_int() const {
   if (is_integral()) return u_.i;
   double v = to_double();
-  FL_CHECK(v >= -9223372036854775808.0 && v < 9223372036854775808.0, "value cannot be converted to type int64_t without overflow: ", v);
+  FL_CHECK(v >= -9223372036854775808.0 && v < 9223372036854775808.0,
+           "value cannot be converted to type int64_t without overflow: ", v);
   return static_cast<int64_t>(v);
 }
 

@@ -9,7 +9,23 @@
 
 namespace flambeau {
 
-enum class ArgKind : uint8_t { Tensor, Int, Float, Bool, Scalar, String, DType, Layout, MemoryFormat, Device, Generator, Storage, Stream, Object, Dimname };
+enum class ArgKind : uint8_t {
+  Tensor,
+  Int,
+  Float,
+  Bool,
+  Scalar,
+  String,
+  DType,
+  Layout,
+  MemoryFormat,
+  Device,
+  Generator,
+  Storage,
+  Stream,
+  Object,
+  Dimname
+};
 
 struct SchemaArg {
   std::string name;
@@ -18,18 +34,18 @@ struct SchemaArg {
   bool optional = false;        ///< the whole argument may be None
   bool optional_items = false;  ///< Tensor?[]
   bool kwarg_only = false;
-  bool out = false;             ///< an output argument: alias annotation with '!' after the star
-  bool mutated = false;         ///< "(a!)"
-  bool aliased = false;         ///< "(a)"
+  bool out = false;      ///< an output argument: alias annotation with '!' after the star
+  bool mutated = false;  ///< "(a!)"
+  bool aliased = false;  ///< "(a)"
   char alias_set = 0;
-  int fixed_length = 0;         ///< int[2]: a single int stands for all
+  int fixed_length = 0;  ///< int[2]: a single int stands for all
   bool has_default = false;
-  Value default_value;          ///< points into the owned fields below
+  Value default_value;  ///< points into the owned fields below
   std::vector<int64_t> default_ints;
   std::vector<double> default_doubles;
   std::vector<uint8_t> default_bools;
   std::string default_string;
-  std::string type_text;        ///< as written: "int[2]?"
+  std::string type_text;  ///< as written: "int[2]?"
 };
 
 struct SchemaReturn {

@@ -15,12 +15,12 @@ struct StorageImpl {
   RefCount refs;
   Device device{DeviceType::CPU, -1};
   bool resizable = true;
-  bool read_only = false;           ///< memory mapped without write permission, or lent by a read-only buffer
+  bool read_only = false;  ///< memory mapped without write permission, or lent by a read-only buffer
   bool shared_memory = false;
   std::atomic<uint32_t> version{0};
   size_t nbytes = 0;
-  char* data = nullptr;             ///< null for meta storages
-  void* context = nullptr;          ///< argument of `deleter`
+  char* data = nullptr;                      ///< null for meta storages
+  void* context = nullptr;                   ///< argument of `deleter`
   void (*deleter)(void* context) = nullptr;  ///< null: the inline buffer or the caching allocator owns `data`
   void* pyobj = nullptr;
   alignas(64) char inline_bytes[kInlineBytes];
@@ -37,7 +37,8 @@ FL_API Storage new_storage(int64_t nbytes);
 /// A storage with a size but no memory, for meta tensors.
 FL_API Storage new_meta_storage(int64_t nbytes, Device device = {DeviceType::Meta, -1});
 /// Memory owned by somebody else; `deleter(context)` runs when the last tensor goes.
-FL_API Storage borrow_storage(void* data, int64_t nbytes, void* context, void (*deleter)(void*), Device device = {DeviceType::CPU, -1});
+FL_API Storage borrow_storage(void* data, int64_t nbytes, void* context, void (*deleter)(void*),
+                              Device device = {DeviceType::CPU, -1});
 /// Grows or shrinks, keeping the common prefix. Throws RuntimeError where the storage is not resizable.
 FL_API void resize_storage(StorageImpl& s, int64_t nbytes);
 /// Moves the bytes to memory that processes forked from this one share. Does nothing the second time.

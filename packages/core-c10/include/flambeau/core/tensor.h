@@ -48,18 +48,18 @@ struct TensorImpl {
   DType dtype = DType::Float32;
   Device device{DeviceType::CPU, -1};
   uint8_t ndim = 0;
-  bool contiguous = true;        ///< row-major without gaps (sizes of 1 and empty tensors included)
-  bool wrapped_number = false;   ///< made from a Python number: takes part weakly in type promotion
-  bool inference = false;        ///< made in inference mode: no autograd, no version checks
-  bool owns_pyobj = false;       ///< the Python object is kept alive by this tensor (see Note [Two-way identity])
+  bool contiguous = true;       ///< row-major without gaps (sizes of 1 and empty tensors included)
+  bool wrapped_number = false;  ///< made from a Python number: takes part weakly in type promotion
+  bool inference = false;       ///< made in inference mode: no autograd, no version checks
+  bool owns_pyobj = false;      ///< the Python object is kept alive by this tensor (see Note [Two-way identity])
   bool neg_or_conj_reserved = false;
   KeySet keys = key_bit(Key::CPU);
   StorageImpl* storage = nullptr;  ///< owned reference
   int64_t offset = 0;              ///< in elements
   int64_t numel = 1;
-  TensorImpl* base = nullptr;      ///< owned reference; the tensor this one is a view of
+  TensorImpl* base = nullptr;        ///< owned reference; the tensor this one is a view of
   AutogradMeta* autograd = nullptr;  ///< owned
-  void* pyobj = nullptr;           ///< PyObject*, borrowed unless owns_pyobj
+  void* pyobj = nullptr;             ///< PyObject*, borrowed unless owns_pyobj
   int64_t* heap_geometry = nullptr;  ///< sizes then strides when ndim > kInlineDims
   int64_t inline_geometry[2 * kInlineDims];
 
@@ -85,8 +85,16 @@ struct TensorOptions {
 class Tensor {
  public:
   Tensor() = default;
-  static Tensor steal(TensorImpl* p) { Tensor t; t.impl_ = Ref<TensorImpl>::steal(p); return t; }
-  static Tensor borrow(TensorImpl* p) { Tensor t; t.impl_ = Ref<TensorImpl>::borrow(p); return t; }
+  static Tensor steal(TensorImpl* p) {
+    Tensor t;
+    t.impl_ = Ref<TensorImpl>::steal(p);
+    return t;
+  }
+  static Tensor borrow(TensorImpl* p) {
+    Tensor t;
+    t.impl_ = Ref<TensorImpl>::borrow(p);
+    return t;
+  }
 
   TensorImpl* impl() const { return impl_.get(); }
   TensorImpl* release() { return impl_.release(); }
@@ -115,7 +123,10 @@ class Tensor {
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_complex() const { return flambeau::is_complex(dtype()); }
   bool is_wrapped_number() const { return impl()->wrapped_number; }
-  bool requires_grad() const { auto* a = impl()->autograd; return a && (a->requires_grad || a->has_grad_fn); }
+  bool requires_grad() const {
+    auto* a = impl()->autograd;
+    return a && (a->requires_grad || a->has_grad_fn);
+  }
 
   StorageImpl& storage() const { return *impl()->storage; }
   /// Address of the first element. Null only for empty or meta tensors.

@@ -5,9 +5,9 @@
 /// Every operator, native or Python, in every layer is called as `kernel(op, keys, args, results)` on arrays of Value.
 /// Arguments are borrowed from the caller; results are owned by it. One convention means no adapter per signature,
 /// a boxed fallback for free, and an ABI that is a C struct.
+#include <cstdint>
 #include <string_view>
 #include <tuple>
-#include <cstdint>
 #include <vector>
 
 #include "flambeau/core/tensor.h"
@@ -22,13 +22,13 @@ enum class Tag : uint8_t {
   Int,
   Double,
   Bool,
-  Complex,       ///< `complex` points at two doubles
+  Complex,  ///< `complex` points at two doubles
   IntList,
   DoubleList,
   BoolList,
-  ScalarList,    ///< `values` points at Values
-  TensorList,    ///< `tensors` points at `size` Tensors, some perhaps undefined
-  String,        ///< `chars`, `size` bytes, not terminated
+  ScalarList,  ///< `values` points at Values
+  TensorList,  ///< `tensors` points at `size` Tensors, some perhaps undefined
+  String,      ///< `chars`, `size` bytes, not terminated
   DType,
   Layout,
   MemoryFormat,
@@ -75,8 +75,9 @@ struct Value {
   Value(std::string_view s) : chars(s.data()), tag(Tag::String), size(static_cast<uint32_t>(s.size())) {}
   Value(GeneratorImpl* g) : generator(g), tag(g ? Tag::Generator : Tag::None), size(0) {}
   Value(std::nullopt_t) : Value() {}
-  template <class T>
-  Value(const std::optional<T>& v) : Value() { if (v) *this = Value(*v); }
+  template <class T> Value(const std::optional<T>& v) : Value() {
+    if (v) *this = Value(*v);
+  }
 
   bool is_none() const { return tag == Tag::None; }
   /// The tensor field seen as a handle, no reference counted. None gives an undefined tensor.
@@ -114,22 +115,54 @@ FL_API void release_result(Value& v);
 // --- reading arguments as C++ types ---------------------------------------------------------------------------------
 
 template <class T> struct Arg;
-template <> struct Arg<const Value&> { static const Value& get(const Value& v) { return v; } };
-template <> struct Arg<const Tensor&> { static const Tensor& get(const Value& v) { return v.as_tensor(); } };
-template <> struct Arg<int64_t> { static int64_t get(const Value& v) { return v.i; } };
-template <> struct Arg<double> { static double get(const Value& v) { return v.tag == Tag::Double ? v.d : static_cast<double>(v.i); } };
-template <> struct Arg<bool> { static bool get(const Value& v) { return v.b; } };
-template <> struct Arg<const Scalar&> { static Scalar get(const Value& v) { return to_scalar(v); } };
-template <> struct Arg<Scalar> { static Scalar get(const Value& v) { return to_scalar(v); } };
-template <> struct Arg<IntList> { static IntList get(const Value& v) { return {v.ints, v.size}; } };
-template <> struct Arg<std::span<const double>> { static std::span<const double> get(const Value& v) { return {v.doubles, v.size}; } };
-template <> struct Arg<TensorList> { static TensorList get(const Value& v) { return {v.tensors, v.size}; } };
-template <> struct Arg<std::string_view> { static std::string_view get(const Value& v) { return {v.chars, v.size}; } };
-template <> struct Arg<DType> { static DType get(const Value& v) { return static_cast<DType>(v.i); } };
-template <> struct Arg<Layout> { static Layout get(const Value& v) { return static_cast<Layout>(v.i); } };
-template <> struct Arg<MemoryFormat> { static MemoryFormat get(const Value& v) { return static_cast<MemoryFormat>(v.i); } };
-template <> struct Arg<Device> { static Device get(const Value& v) { return v.device; } };
-template <> struct Arg<GeneratorImpl*> { static GeneratorImpl* get(const Value& v) { return v.is_none() ? nullptr : v.generator; } };
+template <> struct Arg<const Value&> {
+  static const Value& get(const Value& v) { return v; }
+};
+template <> struct Arg<const Tensor&> {
+  static const Tensor& get(const Value& v) { return v.as_tensor(); }
+};
+template <> struct Arg<int64_t> {
+  static int64_t get(const Value& v) { return v.i; }
+};
+template <> struct Arg<double> {
+  static double get(const Value& v) { return v.tag == Tag::Double ? v.d : static_cast<double>(v.i); }
+};
+template <> struct Arg<bool> {
+  static bool get(const Value& v) { return v.b; }
+};
+template <> struct Arg<const Scalar&> {
+  static Scalar get(const Value& v) { return to_scalar(v); }
+};
+template <> struct Arg<Scalar> {
+  static Scalar get(const Value& v) { return to_scalar(v); }
+};
+template <> struct Arg<IntList> {
+  static IntList get(const Value& v) { return {v.ints, v.size}; }
+};
+template <> struct Arg<std::span<const double>> {
+  static std::span<const double> get(const Value& v) { return {v.doubles, v.size}; }
+};
+template <> struct Arg<TensorList> {
+  static TensorList get(const Value& v) { return {v.tensors, v.size}; }
+};
+template <> struct Arg<std::string_view> {
+  static std::string_view get(const Value& v) { return {v.chars, v.size}; }
+};
+template <> struct Arg<DType> {
+  static DType get(const Value& v) { return static_cast<DType>(v.i); }
+};
+template <> struct Arg<Layout> {
+  static Layout get(const Value& v) { return static_cast<Layout>(v.i); }
+};
+template <> struct Arg<MemoryFormat> {
+  static MemoryFormat get(const Value& v) { return static_cast<MemoryFormat>(v.i); }
+};
+template <> struct Arg<Device> {
+  static Device get(const Value& v) { return v.device; }
+};
+template <> struct Arg<GeneratorImpl*> {
+  static GeneratorImpl* get(const Value& v) { return v.is_none() ? nullptr : v.generator; }
+};
 template <class T> struct Arg<std::optional<T>> {
   static std::optional<T> get(const Value& v) { return v.is_none() ? std::nullopt : std::optional<T>(Arg<T>::get(v)); }
 };
@@ -149,26 +182,51 @@ inline void set_result(Value* r, int64_t v) { *r = Value(v); }
 inline void set_result(Value* r, double v) { *r = Value(v); }
 inline void set_result(Value* r, DType v) { *r = Value(v); }
 FL_API void set_result(Value* r, const Scalar& v);
-template <class... Ts>
-void set_result(Value* r, std::tuple<Ts...>&& t) {
+template <class... Ts> void set_result(Value* r, std::tuple<Ts...>&& t) {
   std::apply([&](auto&... x) { (set_result(r++, std::move(x)), ...); }, t);
 }
 
 template <class T> struct Result;
-template <> struct Result<Tensor> { static Tensor take(Value* r) { return r->tag == Tag::None ? Tensor() : Tensor::steal(r->tensor); } static constexpr int count = 1; };
-template <> struct Result<bool> { static bool take(Value* r) { return r->b; } static constexpr int count = 1; };
-template <> struct Result<int64_t> { static int64_t take(Value* r) { return r->i; } static constexpr int count = 1; };
-template <> struct Result<double> { static double take(Value* r) { return r->d; } static constexpr int count = 1; };
-template <> struct Result<DType> { static DType take(Value* r) { return static_cast<DType>(r->i); } static constexpr int count = 1; };
+template <> struct Result<Tensor> {
+  static Tensor take(Value* r) { return r->tag == Tag::None ? Tensor() : Tensor::steal(r->tensor); }
+  static constexpr int count = 1;
+};
+template <> struct Result<bool> {
+  static bool take(Value* r) { return r->b; }
+  static constexpr int count = 1;
+};
+template <> struct Result<int64_t> {
+  static int64_t take(Value* r) { return r->i; }
+  static constexpr int count = 1;
+};
+template <> struct Result<double> {
+  static double take(Value* r) { return r->d; }
+  static constexpr int count = 1;
+};
+template <> struct Result<DType> {
+  static DType take(Value* r) { return static_cast<DType>(r->i); }
+  static constexpr int count = 1;
+};
 template <> struct Result<Scalar> {
-  static Scalar take(Value* r) { Scalar s = to_scalar(*r); release_result(*r); return s; }
+  static Scalar take(Value* r) {
+    Scalar s = to_scalar(*r);
+    release_result(*r);
+    return s;
+  }
   static constexpr int count = 1;
 };
 template <> struct Result<std::vector<Tensor>> {
-  static std::vector<Tensor> take(Value* r) { std::vector<Tensor> v = std::move(*r->tensor_vector); release_result(*r); return v; }
+  static std::vector<Tensor> take(Value* r) {
+    std::vector<Tensor> v = std::move(*r->tensor_vector);
+    release_result(*r);
+    return v;
+  }
   static constexpr int count = 1;
 };
-template <> struct Result<void> { static void take(Value*) {} static constexpr int count = 0; };
+template <> struct Result<void> {
+  static void take(Value*) {}
+  static constexpr int count = 0;
+};
 template <class... Ts> struct Result<std::tuple<Ts...>> {
   static constexpr int count = sizeof...(Ts);
   static std::tuple<Ts...> take(Value* r) { return std::tuple<Ts...>{Result<Ts>::take(r++)...}; }

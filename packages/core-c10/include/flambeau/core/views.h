@@ -13,7 +13,8 @@ FL_API Tensor permute(const Tensor& self, IntList dims);
 FL_API Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1);
 FL_API Tensor expand(const Tensor& self, IntList size, bool implicit = false);
 FL_API Tensor select(const Tensor& self, int64_t dim, int64_t index);
-FL_API Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step);
+FL_API Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                    int64_t step);
 FL_API Tensor squeeze(const Tensor& self);
 FL_API Tensor squeeze_dim(const Tensor& self, int64_t dim);
 FL_API Tensor squeeze_dims(const Tensor& self, IntList dims);

@@ -13,9 +13,15 @@ class Owned {
  public:
   Owned() = default;
   explicit Owned(PyObject* p) : p_(p) {}
-  static Owned borrow(PyObject* p) { Py_XINCREF(p); return Owned(p); }
+  static Owned borrow(PyObject* p) {
+    Py_XINCREF(p);
+    return Owned(p);
+  }
   Owned(Owned&& o) noexcept : p_(o.release()) {}
-  Owned& operator=(Owned&& o) noexcept { std::swap(p_, o.p_); return *this; }
+  Owned& operator=(Owned&& o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
   ~Owned() { Py_XDECREF(p_); }
   PyObject* get() const { return p_; }
   PyObject* release() { return std::exchange(p_, nullptr); }
@@ -35,8 +41,7 @@ inline void checked(int status) {
 }
 
 struct PyTensor {
-  PyObject_HEAD
-  TensorImpl* impl;  // owned, or borrowed once the tensor owns this object (Note [Two-way identity])
+  PyObject_HEAD TensorImpl* impl;  // owned, or borrowed once the tensor owns this object (Note [Two-way identity])
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -54,7 +59,9 @@ FL_API extern PyTypeObject* OpFunctionType;
 inline bool is_exact_tensor(PyObject* o) { return Py_TYPE(o) == TensorType; }
 inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == TensorType || PyType_IsSubtype(Py_TYPE(o), TensorType); }
 inline TensorImpl* impl_of(PyObject* o) { return reinterpret_cast<PyTensor*>(o)->impl; }
-inline const Tensor& tensor_of(PyObject* o) { return reinterpret_cast<const Tensor&>(reinterpret_cast<PyTensor*>(o)->impl); }
+inline const Tensor& tensor_of(PyObject* o) {
+  return reinterpret_cast<const Tensor&>(reinterpret_cast<PyTensor*>(o)->impl);
+}
 
 /// New reference to the Python object of a tensor, made on first request; an undefined tensor gives None.
 FL_API PyObject* wrap(Tensor&& t);
@@ -62,7 +69,7 @@ inline PyObject* wrap(const Tensor& t) { return wrap(Tensor(t)); }
 /// A new object of a subclass around the tensor; `t` must have no object yet.
 FL_API PyObject* wrap_as(Tensor&& t, PyTypeObject* type);
 
-FL_API PyObject* wrap_dtype(DType t);          // new reference
+FL_API PyObject* wrap_dtype(DType t);  // new reference
 FL_API PyObject* wrap_device(Device d);
 FL_API PyObject* wrap_layout(Layout l);
 FL_API PyObject* wrap_memory_format(MemoryFormat m);

@@ -17,13 +17,13 @@ struct Signature {
   const Schema* schema;
   PyObject* names[kMaxArgs];
   Value defaults[kMaxArgs];
-  uint8_t num_args;        ///< of the functional form; out arguments of an out variant included
+  uint8_t num_args;  ///< of the functional form; out arguments of an out variant included
   uint8_t num_positional;
-  uint8_t leading_tensors; ///< how many arguments from the first are plain Tensor
-  uint8_t required;        ///< arguments without default
-  PyObject* python_callable;   ///< decomposition in Python, imported on first call
-  PyObject* keyword_names;     ///< tuple of the keyword-only names, for calling Python kernels
-  bool takes_requires_grad;  ///< a factory: dtype and device are arguments, no tensor is
+  uint8_t leading_tensors;    ///< how many arguments from the first are plain Tensor
+  uint8_t required;           ///< arguments without default
+  PyObject* python_callable;  ///< decomposition in Python, imported on first call
+  PyObject* keyword_names;    ///< tuple of the keyword-only names, for calling Python kernels
+  bool takes_requires_grad;   ///< a factory: dtype and device are arguments, no tensor is
 };
 FL_API const Signature& signature_of(const Operator& op);
 
@@ -45,11 +45,13 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  union { Value values[kMaxArgs]; };
-  PyObject* overloaded[8];       ///< arguments whose class has its own __torch_function__, in call order (borrowed)
+  union {
+    Value values[kMaxArgs];
+  };
+  PyObject* overloaded[8];  ///< arguments whose class has its own __torch_function__, in call order (borrowed)
   int num_overloaded = 0;
-  PyObject* out = nullptr;       ///< object passed as out= (borrowed)
-  bool requires_grad = false;    ///< passed to a factory
+  PyObject* out = nullptr;     ///< object passed as out= (borrowed)
+  bool requires_grad = false;  ///< passed to a factory
 
   Arena& arena() { return arena_ ? *arena_ : *(arena_ = new Arena); }
   int64_t* new_ints(size_t n);
@@ -66,12 +68,13 @@ class Frame {
 
 /// Tries to read a call by the signature. False when it does not fit; `why`, when given, says what did not.
 /// Throws PythonError if a conversion raised.
-FL_API bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Frame& frame, bool is_method,
-                       std::string* why);
+FL_API bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Frame& frame,
+                       bool is_method, std::string* why);
 
 /// Whether the class of `o` takes calls over through __torch_function__.
 FL_API bool has_torch_function(PyObject* o);
 /// Calls the overloads in order of subclass before class; `func` is what the user called.
-FL_API PyObject* call_torch_function(PyObject* func, PyObject* const* overloaded, int n, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+FL_API PyObject* call_torch_function(PyObject* func, PyObject* const* overloaded, int n, PyObject* const* args,
+                                     Py_ssize_t nargs, PyObject* kwnames);
 
 }  // namespace flambeau::python
