@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from flambeau import Tensor
 
 
-def _backward(
+def _gradient(
+    which: int,
+    expand: Callable[[Any], tuple],
     grad_output: Tensor,
     input: Tensor,
     weight: Tensor,
-    expand: Callable[[Any], tuple],
     stride: Any,
     padding: Any,
     dilation: Any,
     groups: int,
-    *,
-    mask: tuple[bool, bool, bool],
-) -> Any:
-    n = len(expand(0))
+) -> Tensor:
+    """The gradient by the input (which = 0) or by the weight (1)."""
+    mask = [which == 0, which == 1, False]
     return torch.ops.aten.convolution_backward(
         grad_output,
         input,
@@ -35,43 +35,15 @@ def _backward(
         expand(padding),
         expand(dilation),
         False,
-        [0] * n,
+        expand(0),
         groups,
         mask,
-    )
+    )[which]
 
 
-def _by_input(
-    expand: Callable[[Any], tuple],
-    size: Sequence[int],
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
-) -> Tensor:
-    # Only the input's shape matters; nothing is read from it.
-    input = grad_output.new_empty(1).expand(size)
-    return _backward(grad_output, input, weight, expand, stride, padding, dilation, groups, mask=(True, False, False))[
-        0
-    ]
-
-
-def _by_weight(
-    expand: Callable[[Any], tuple],
-    input: Tensor,
-    size: Sequence[int],
-    grad_output: Tensor,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int,
-) -> Tensor:
-    weight = grad_output.new_empty(1).expand(size)
-    return _backward(grad_output, input, weight, expand, stride, padding, dilation, groups, mask=(False, True, False))[
-        1
-    ]
+def _shaped(size: Sequence[int], like: Tensor) -> Tensor:
+    """A stand-in for what the gradient is taken by: only its shape is read."""
+    return like.new_empty(1).expand(size)
 
 
 def conv1d_input(
@@ -84,7 +56,8 @@ def conv1d_input(
     groups: int = 1,
 ) -> Tensor:
     """Gradient of conv1d by an input of size `input_size`."""
-    return _by_input(_single, input_size, weight, grad_output, stride, padding, dilation, groups)
+    input = _shaped(input_size, grad_output)
+    return _gradient(0, _single, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def conv1d_weight(
@@ -97,7 +70,8 @@ def conv1d_weight(
     groups: int = 1,
 ) -> Tensor:
     """Gradient of conv1d by a weight of size `weight_size`."""
-    return _by_weight(_single, input, weight_size, grad_output, stride, padding, dilation, groups)
+    weight = _shaped(weight_size, grad_output)
+    return _gradient(1, _single, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def conv2d_input(
@@ -110,7 +84,8 @@ def conv2d_input(
     groups: int = 1,
 ) -> Tensor:
     """Gradient of conv2d by an input of size `input_size`."""
-    return _by_input(_pair, input_size, weight, grad_output, stride, padding, dilation, groups)
+    input = _shaped(input_size, grad_output)
+    return _gradient(0, _pair, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def conv2d_weight(
@@ -123,7 +98,8 @@ def conv2d_weight(
     groups: int = 1,
 ) -> Tensor:
     """Gradient of conv2d by a weight of size `weight_size`."""
-    return _by_weight(_pair, input, weight_size, grad_output, stride, padding, dilation, groups)
+    weight = _shaped(weight_size, grad_output)
+    return _gradient(1, _pair, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def conv3d_input(
@@ -136,7 +112,8 @@ def conv3d_input(
     groups: int = 1,
 ) -> Tensor:
     """Gradient of conv3d by an input of size `input_size`."""
-    return _by_input(_triple, input_size, weight, grad_output, stride, padding, dilation, groups)
+    input = _shaped(input_size, grad_output)
+    return _gradient(0, _triple, grad_output, input, weight, stride, padding, dilation, groups)
 
 
 def conv3d_weight(
@@ -149,4 +126,5 @@ def conv3d_weight(
     groups: int = 1,
 ) -> Tensor:
     """Gradient of conv3d by a weight of size `weight_size`."""
-    return _by_weight(_triple, input, weight_size, grad_output, stride, padding, dilation, groups)
+    weight = _shaped(weight_size, grad_output)
+    return _gradient(1, _triple, grad_output, input, weight, stride, padding, dilation, groups)

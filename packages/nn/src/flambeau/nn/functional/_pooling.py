@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import flambeau as torch
 from flambeau.nn.modules.utils import _list_with_default, _pair, _single, _triple
 
@@ -147,6 +149,20 @@ def _unpool_output_size(
     return given
 
 
+def _unpool_geometry(
+    input: Tensor,
+    expand: Callable[[Any], tuple],
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    output_size: Any,
+) -> tuple[list[int], tuple, tuple]:
+    """Sizes of the unpooled plane, stride and padding, one number per dimension."""
+    kernel, padding = expand(kernel_size), expand(padding)
+    stride = kernel if stride is None else expand(stride)
+    return _unpool_output_size(input, kernel, stride, padding, output_size), stride, padding
+
+
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -156,9 +172,7 @@ def max_unpool1d(
     output_size: Any = None,
 ) -> Tensor:
     """Put the values of a max_pool1d back where `indices` says; zeros elsewhere."""
-    kernel_size, padding = _single(kernel_size), _single(padding)
-    stride = kernel_size if stride is None else _single(stride)
-    size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    size, _, _ = _unpool_geometry(input, _single, kernel_size, stride, padding, output_size)
     out = torch._C._nn.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), [*size, 1])
     return out.squeeze(-1)
 
@@ -172,9 +186,7 @@ def max_unpool2d(
     output_size: Any = None,
 ) -> Tensor:
     """Put the values of a max_pool2d back where `indices` says; zeros elsewhere."""
-    kernel_size, padding = _pair(kernel_size), _pair(padding)
-    stride = kernel_size if stride is None else _pair(stride)
-    size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    size, _, _ = _unpool_geometry(input, _pair, kernel_size, stride, padding, output_size)
     return torch._C._nn.max_unpool2d(input, indices, size)
 
 
@@ -187,9 +199,7 @@ def max_unpool3d(
     output_size: Any = None,
 ) -> Tensor:
     """Put the values of a max_pool3d back where `indices` says; zeros elsewhere."""
-    kernel_size, padding = _triple(kernel_size), _triple(padding)
-    stride = kernel_size if stride is None else _triple(stride)
-    size = _unpool_output_size(input, kernel_size, stride, padding, output_size)
+    size, stride, padding = _unpool_geometry(input, _triple, kernel_size, stride, padding, output_size)
     return torch._C._nn.max_unpool3d(input, indices, size, stride, padding)
 
 
@@ -254,12 +264,17 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 # ---- power mean ----
 
 
-def _lp_pool(input: Tensor, p: float, kernel_size: tuple, means: Tensor) -> Tensor:
+def _lp_pool(
+    avg_pool: Callable[..., Tensor],
+    kernel: tuple[int, ...],
+    input: Tensor,
+    norm_type: float,
+    stride: Any,
+    ceil_mode: bool,
+) -> Tensor:
     """From means of x^p to norms; a negative sum counts as zero, as it has no real root."""
-    count = 1
-    for k in kernel_size:
-        count *= k
-    return (torch.sign(means) * torch.relu(torch.abs(means))).mul(count).pow(1.0 / p)
+    means = avg_pool(input.pow(norm_type), kernel, kernel if stride is None else stride, 0, ceil_mode)
+    return (torch.sign(means) * torch.relu(torch.abs(means))).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 
 def lp_pool1d(
@@ -270,9 +285,7 @@ def lp_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """(sum of x^p)^(1/p) of each window of (N, C, L), p = norm_type."""
-    kernel = _single(kernel_size)
-    means = torch.avg_pool1d(input.pow(norm_type), kernel, kernel if stride is None else stride, 0, ceil_mode)
-    return _lp_pool(input, norm_type, kernel, means)
+    return _lp_pool(torch.avg_pool1d, _single(kernel_size), input, norm_type, stride, ceil_mode)
 
 
 def lp_pool2d(
@@ -283,9 +296,7 @@ def lp_pool2d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """(sum of x^p)^(1/p) of each window of (N, C, H, W), p = norm_type."""
-    kernel = _pair(kernel_size)
-    means = torch._C._nn.avg_pool2d(input.pow(norm_type), kernel, kernel if stride is None else stride, 0, ceil_mode)
-    return _lp_pool(input, norm_type, kernel, means)
+    return _lp_pool(torch._C._nn.avg_pool2d, _pair(kernel_size), input, norm_type, stride, ceil_mode)
 
 
 def lp_pool3d(
@@ -296,9 +307,7 @@ def lp_pool3d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """(sum of x^p)^(1/p) of each window of (N, C, D, H, W), p = norm_type."""
-    kernel = _triple(kernel_size)
-    means = torch._C._nn.avg_pool3d(input.pow(norm_type), kernel, kernel if stride is None else stride, 0, ceil_mode)
-    return _lp_pool(input, norm_type, kernel, means)
+    return _lp_pool(torch._C._nn.avg_pool3d, _triple(kernel_size), input, norm_type, stride, ceil_mode)
 
 
 # ---- fractional ----

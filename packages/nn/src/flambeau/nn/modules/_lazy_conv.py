@@ -50,6 +50,9 @@ class _LazyConv(LazyModuleMixin):
                 self.bias.materialize((self.out_channels,))
             self.reset_parameters()
 
+    def _get_num_spatial_dims(self: Any) -> int:
+        return len(self.kernel_size)
+
     def _get_in_channels(self: Any, input: Tensor) -> int:
         n = self._get_num_spatial_dims()
         if input.dim() not in (n + 1, n + 2):
@@ -78,14 +81,8 @@ class LazyConv1d(_LazyConv, Conv1d):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(
-            0, 0, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
-            groups=groups, bias=False, padding_mode=padding_mode, device=device, dtype=dtype,
-        )  # fmt: skip
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._make_lazy(out_channels, bias, device, dtype)
-
-    def _get_num_spatial_dims(self) -> int:
-        return 1
 
 
 class LazyConv2d(_LazyConv, Conv2d):
@@ -106,14 +103,8 @@ class LazyConv2d(_LazyConv, Conv2d):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(
-            0, 0, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
-            groups=groups, bias=False, padding_mode=padding_mode, device=device, dtype=dtype,
-        )  # fmt: skip
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._make_lazy(out_channels, bias, device, dtype)
-
-    def _get_num_spatial_dims(self) -> int:
-        return 2
 
 
 class LazyConv3d(_LazyConv, Conv3d):
@@ -134,14 +125,8 @@ class LazyConv3d(_LazyConv, Conv3d):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(
-            0, 0, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
-            groups=groups, bias=False, padding_mode=padding_mode, device=device, dtype=dtype,
-        )  # fmt: skip
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._make_lazy(out_channels, bias, device, dtype)
-
-    def _get_num_spatial_dims(self) -> int:
-        return 3
 
 
 class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
@@ -164,14 +149,9 @@ class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            0, 0, kernel_size=kernel_size, stride=stride, padding=padding,
-            output_padding=output_padding, groups=groups, bias=False, dilation=dilation,
-            padding_mode=padding_mode, device=device, dtype=dtype,
-        )  # fmt: skip
+            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
+        )
         self._make_lazy(out_channels, bias, device, dtype)
-
-    def _get_num_spatial_dims(self) -> int:
-        return 1
 
 
 class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
@@ -194,14 +174,9 @@ class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            0, 0, kernel_size=kernel_size, stride=stride, padding=padding,
-            output_padding=output_padding, groups=groups, bias=False, dilation=dilation,
-            padding_mode=padding_mode, device=device, dtype=dtype,
-        )  # fmt: skip
+            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
+        )
         self._make_lazy(out_channels, bias, device, dtype)
-
-    def _get_num_spatial_dims(self) -> int:
-        return 2
 
 
 class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
@@ -224,11 +199,6 @@ class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
         dtype: Any = None,
     ) -> None:
         super().__init__(
-            0, 0, kernel_size=kernel_size, stride=stride, padding=padding,
-            output_padding=output_padding, groups=groups, bias=False, dilation=dilation,
-            padding_mode=padding_mode, device=device, dtype=dtype,
-        )  # fmt: skip
+            0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype
+        )
         self._make_lazy(out_channels, bias, device, dtype)
-
-    def _get_num_spatial_dims(self) -> int:
-        return 3

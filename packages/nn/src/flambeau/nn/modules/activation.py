@@ -55,6 +55,19 @@ def _inplace(inplace: bool, lead: str = "") -> str:
     return f"{lead}inplace=True" if inplace else ""
 
 
+class _OptionalInplace(Module):
+    """A function without options but `inplace`."""
+
+    __constants__ = ["inplace"]
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return _inplace(self.inplace)
+
+
 class Threshold(Module):
     """x where x > threshold, `value` elsewhere."""
 
@@ -73,20 +86,11 @@ class Threshold(Module):
         return f"threshold={self.threshold}, value={self.value}{_inplace(self.inplace, ', ')}"
 
 
-class ReLU(Module):
+class ReLU(_OptionalInplace):
     """max(x, 0)."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _inplace(self.inplace)
 
 
 class RReLU(Module):
@@ -163,17 +167,13 @@ class Sigmoid(Module):
         return torch.sigmoid(input)
 
 
-class Hardsigmoid(Module):
+class Hardsigmoid(_OptionalInplace):
     """relu6(x + 3) / 6."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
+
+    extra_repr = Module.extra_repr  # printed bare, as in PyTorch
 
 
 class Tanh(Module):
@@ -183,99 +183,60 @@ class Tanh(Module):
         return torch.tanh(input)
 
 
-class SiLU(Module):
+class SiLU(_OptionalInplace):
     """x * sigmoid(x), also known as swish."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
 
-    def extra_repr(self) -> str:
-        return _inplace(self.inplace)
 
-
-class Mish(Module):
+class Mish(_OptionalInplace):
     """x * tanh(softplus(x))."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, self.inplace)
 
-    def extra_repr(self) -> str:
-        return _inplace(self.inplace)
 
-
-class Hardswish(Module):
+class Hardswish(_OptionalInplace):
     """x * relu6(x + 3) / 6."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
 
+    extra_repr = Module.extra_repr  # printed bare, as in PyTorch
 
-class ELU(Module):
-    """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 
+class _Exponential(Module):
     __constants__ = ["alpha", "inplace"]
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}{_inplace(self.inplace, ', ')}"
+
+
+class ELU(_Exponential):
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{_inplace(self.inplace, ', ')}"
 
-
-class CELU(Module):
+class CELU(_Exponential):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
-
-    __constants__ = ["alpha", "inplace"]
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{_inplace(self.inplace, ', ')}"
 
-
-class SELU(Module):
+class SELU(_OptionalInplace):
     """Scaled ELU with the self-normalising constants."""
-
-    __constants__ = ["inplace"]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         return F.selu(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        return _inplace(self.inplace)
 
 
 class GLU(Module):
@@ -310,20 +271,22 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class Hardshrink(Module):
-    """x where |x| > lambd, 0 elsewhere."""
-
+class _Shrink(Module):
     __constants__ = ["lambd"]
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
 
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+class Hardshrink(_Shrink):
+    """x where |x| > lambd, 0 elsewhere."""
+
     def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
-
-    def extra_repr(self) -> str:
-        return f"{self.lambd}"
 
 
 class LeakyReLU(Module):
@@ -367,20 +330,11 @@ class Softplus(Module):
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
-class Softshrink(Module):
+class Softshrink(_Shrink):
     """x - lambd where x > lambd, x + lambd where x < -lambd, 0 elsewhere."""
-
-    __constants__ = ["lambd"]
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
-
-    def extra_repr(self) -> str:
-        return str(self.lambd)
 
 
 class PReLU(Module):

@@ -45,6 +45,7 @@ class _MaxPoolNd(Module):
         "return_indices",
         "ceil_mode",
     ]
+    _function: str
 
     def __init__(
         self,
@@ -69,6 +70,17 @@ class _MaxPoolNd(Module):
             f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
         )
 
+    def forward(self, input: Tensor) -> Any:
+        return getattr(F, self._function)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
 
 class MaxPool1d(_MaxPoolNd):
     """Largest value of each window of (N, C, L) or (C, L).
@@ -81,46 +93,19 @@ class MaxPool1d(_MaxPoolNd):
     ceil_mode : keep a last, partial window
     """
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    _function = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
     """Largest value of each window of (N, C, H, W) or (C, H, W); see MaxPool1d."""
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    _function = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
     """Largest value of each window of (N, C, D, H, W) or (C, D, H, W); see MaxPool1d."""
 
-    def forward(self, input: Tensor) -> Any:
-        return F.max_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            ceil_mode=self.ceil_mode,
-            return_indices=self.return_indices,
-        )
+    _function = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
@@ -213,6 +198,7 @@ class AvgPool1d(_AvgPoolNd):
 
 class _AvgPoolWithDivisor(_AvgPoolNd):
     __constants__ = [*_AvgPoolNd.__constants__, "divisor_override"]
+    _function: str
 
     def __init__(
         self,
@@ -231,6 +217,17 @@ class _AvgPoolWithDivisor(_AvgPoolNd):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
+    def forward(self, input: Tensor) -> Tensor:
+        return getattr(F, self._function)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
 
 class AvgPool2d(_AvgPoolWithDivisor):
     """Mean of each window of (N, C, H, W) or (C, H, W); see AvgPool1d.
@@ -238,31 +235,13 @@ class AvgPool2d(_AvgPoolWithDivisor):
     `divisor_override` divides the sum by that in place of the window's size.
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    _function = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
     """Mean of each window of (N, C, D, H, W) or (C, D, H, W); see AvgPool2d."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    _function = "avg_pool3d"
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
