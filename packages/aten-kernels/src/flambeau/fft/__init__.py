@@ -1,21 +1,13 @@
 """Fourier transforms: `flambeau.fft.<name>` is the operator `fft_<name>`, found on first use."""
 
-from flambeau import _C
+from flambeau import _operator_namespace
 
-_PREFIX, _FLAG = "fft_", 4096
+_operators = _operator_namespace.OperatorNamespace(__name__, globals(), flag=4096, prefix="fft_")
 
 
 def __getattr__(name: str):  # no return type, so that checkers take operators as Any
-    if name.startswith("_") or not _C._op_flags("aten", _PREFIX + name) & _FLAG:
-        raise AttributeError(f"module 'flambeau.fft' has no attribute {name!r}")
-    function = _C._op_function("aten", _PREFIX + name, None, False)
-    globals()[name] = function
-    return function
+    return _operators.find(name)
 
 
 def __dir__() -> list[str]:
-    return sorted(
-        n.removeprefix(_PREFIX)
-        for n in _C._op_names("aten")
-        if n.startswith(_PREFIX) and _C._op_flags("aten", n) & _FLAG
-    )
+    return _operators.names()
