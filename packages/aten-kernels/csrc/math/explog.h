@@ -1,7 +1,7 @@
 #pragma once
 // Exponentials and logarithms.
 //
-// Coefficients come from fit.py; the name beside each call is the entry there.
+// Coefficients come from tools/fits/elementary.py; the name beside each call is the entry there.
 
 #include "isa.h"
 

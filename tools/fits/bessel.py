@@ -1,7 +1,10 @@
-"""Minimax coefficients of bessel_jy.h: errors are absolute, since J and Y have zeros that no polynomial hits exactly."""
+"""Minimax coefficients of packages/aten-kernels/csrc/math/bessel_jy.h. Run as `python bessel.py`; needs mpmath.
+
+Errors are absolute, since J and Y have zeros that no polynomial hits exactly.
+"""
 
 import mpmath as mp
-from fit import fit, show
+from minimax import Fn, Target, fit, show
 
 mp.mp.dps = 40
 TWO_OVER_PI = 2 / mp.pi
@@ -31,23 +34,15 @@ def hankel(order: int, t: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
     return p, q * x / 8
 
 
-def absolute(g, low: float, degree: int) -> tuple[list, float]:
-    return fit(g, lambda t: mp.mpf(1), low, 1, degree, float, grid=160)
+def show_absolute(name: str, g: Fn, low: float, degree: int) -> None:
+    show(name, fit(Target(g, lambda t: mp.mpf(1)), low, 1, degree, is_single=False, grid=160), False)
 
 
 if __name__ == "__main__":
-    show("j0_near", absolute(lambda t: mp.besselj(0, near(t)), -1, 18), "")
-    show(
-        "j1_near",
-        absolute(lambda t: mp.besselj(1, near(t)) / near(t), -0.99999, 17),
-        "",
-    )
-    show("y0_near", absolute(lambda t: y0_rest(near(t)), -0.99999, 18), "")
-    show("y1_near", absolute(lambda t: y1_rest(near(t)), -0.9999, 17), "")
+    show_absolute("j0_near", lambda t: mp.besselj(0, near(t)), -1, 18)
+    show_absolute("j1_near", lambda t: mp.besselj(1, near(t)) / near(t), -0.99999, 17)
+    show_absolute("y0_near", lambda t: y0_rest(near(t)), -0.99999, 18)
+    show_absolute("y1_near", lambda t: y1_rest(near(t)), -0.9999, 17)
     for order in (0, 1):
         for k, name in enumerate("pq"):
-            show(
-                f"{name}{order}_far",
-                absolute(lambda t, order=order, k=k: hankel(order, t)[k], -0.9995, 12),
-                "",
-            )
+            show_absolute(f"{name}{order}_far", lambda t, order=order, k=k: hankel(order, t)[k], -0.9995, 12)

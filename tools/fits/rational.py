@@ -1,7 +1,7 @@
 """Rational approximations P/Q of the scalar math library, by reweighted linear least squares in mpmath.
 
 `|P/Q / f - 1|` is made small on an interval, Q monic. Each round solves the linear problem |P - f Q| / (f Q_previous) with
-weights raised where the error was large (Lawson). Run as `python fit_rational.py`; prints coefficients, lowest order
+weights raised where the error was large (Lawson). Run as `python rational.py`; prints coefficients, lowest order
 first, with log2 of the error that was reached.
 """
 
