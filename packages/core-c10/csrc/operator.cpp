@@ -170,6 +170,39 @@ void throw_no_kernel(const Operator& op, KeySet keys) {
 
 namespace {
 
+[[noreturn]] void throw_mixed_devices(const Operator& op, int index, const char* found) {
+  throw_error(ErrorKind::Device,
+              concat("Expected all tensors to be on the same device, but found at least two devices, cpu and ", found,
+                     "! (argument '", op.schema().args[index].name, "' of ", op.qualified_name(), ")"));
+}
+
+void check_tensor(const Operator& op, Key backend, int index, const Tensor& t) {
+  if (backend == Key::CPU) {
+    if (!t.is_cpu()) throw_mixed_devices(op, index, device_type_name(t.device().type));
+    check_storage(t, op.name.c_str());
+  } else if (backend == Key::Meta && t.is_cpu() && t.dim()) {
+    throw_mixed_devices(op, index, "meta");
+  }
+}
+
+}  // namespace
+
+void check_arguments(const Operator& op, Key backend, const Value* args) {
+  const bool passes_arguments_on = op.op_class == OpClass::Composite && !op.functional;
+  const bool is_factory =
+      (op.flags & kBackendFree) && (op.flags & kNotDifferentiable);  // reads geometry and dtype only
+  const bool is_copy = backend == Key::Meta && (op.flags & kMutates);
+  if (passes_arguments_on || is_factory || is_copy || (op.flags & kView)) return;
+  for (int i = 0; i < op.num_args; ++i) {
+    if (args[i].tag == Tag::Tensor) check_tensor(op, backend, i, args[i].as_tensor());
+    if (args[i].tag == Tag::TensorList)
+      for (uint32_t j = 0; j < args[i].size; ++j)
+        if (args[i].tensors[j].defined()) check_tensor(op, backend, i, args[i].tensors[j]);
+  }
+}
+
+namespace {
+
 Operator& insert(Registry& r, std::unique_ptr<Operator> op) {
   std::string key = op->qualified_name();
   FL_CHECK(!r.by_key.count(key), "[define] operator ", key, " is defined already");
@@ -201,6 +234,13 @@ void notify(Registry& r, Operator& op) {
   for (auto cb : r.callbacks) cb(op);
 }
 
+// On meta tensors a write has nothing to do.
+void write_to_meta(const Operator& op, KeySet, const Value* args, Value* results) {
+  const Tensor& self = args[0].as_tensor();
+  FL_CHECK_NOT_IMPLEMENTED(self.is_meta(), "[", op.name, "] Cannot copy out of meta tensor; no data!");
+  for (int i = 0; i < op.num_results; ++i) set_result(results + i, Tensor(self));
+}
+
 // Where the kernel of a record goes: the backends it serves.
 void install_kernel(Operator& op, const OpDef& def) {
   if (def.python)
@@ -211,6 +251,7 @@ void install_kernel(Operator& op, const OpDef& def) {
   else {
     op.set_kernel(Key::CPU, def.kernel);
     if (def.kernel == &run_shaped_functional) op.set_kernel(Key::Meta, &run_shaped_meta);
+    if ((def.flags & kMutates) && op.num_results == 1) op.set_kernel(Key::Meta, &write_to_meta);
   }
 }
 

@@ -126,6 +126,7 @@ Scalar item(const Tensor& t) {
   FL_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   FL_CHECK(t.storage().data, "Tensor.item() cannot be called on ", device_type_name(t.device().type),
            " tensors: they have no data");
+  check_storage(t, "item");
   return load_scalar(t.data(), t.dtype());
 }
 

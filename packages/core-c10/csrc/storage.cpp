@@ -9,6 +9,9 @@
 #include "flambeau/core/error.h"
 
 namespace flambeau {
+
+constinit std::atomic<bool> storage_has_shrunk = false;
+
 namespace {
 
 using StorageList = FreeList<StorageImpl, sizeof(StorageImpl)>;
@@ -68,6 +71,7 @@ void resize_storage(StorageImpl& s, int64_t nbytes) {
   FL_CHECK(nbytes >= 0, "[resize_] size must not be negative, got ", nbytes, " bytes");
   const size_t n = static_cast<size_t>(nbytes);
   if (n == s.nbytes) return;
+  if (n < s.nbytes) storage_has_shrunk.store(true, std::memory_order_relaxed);
   if (s.device.type == DeviceType::Meta) {
     s.nbytes = n;
     return;

@@ -296,6 +296,13 @@ void resize_(const Tensor& self, IntList sizes) {
   set_geometry(*self.impl(), sizes, strides, self.storage_offset());
 }
 
+void check_storage(const Tensor& t, const char* op) {
+  const int64_t need = storage_bytes(t.sizes(), t.strides(), t.dtype(), t.storage_offset(), op);
+  FL_CHECK(need <= static_cast<int64_t>(t.storage().nbytes), "[", op, "] a tensor of sizes ", t.sizes(), ", strides ",
+           t.strides(), " and storage offset ", t.storage_offset(), " needs ", need,
+           " bytes, but its storage was resized to ", t.storage().nbytes, ": resize the storage back before using it");
+}
+
 int64_t Tensor::size(int64_t d) const { return sizes()[wrap_dim(d, dim())]; }
 int64_t Tensor::stride(int64_t d) const { return strides()[wrap_dim(d, dim())]; }
 

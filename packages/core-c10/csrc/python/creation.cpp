@@ -227,6 +227,7 @@ Tensor converted(const Tensor& t, std::optional<DType> dtype, Device device, boo
     return out;
   }
   // core alone: element by element
+  check_storage(t, "tensor");
   std::vector<int64_t> index(static_cast<size_t>(t.dim()));
   for (int64_t i = 0; i < t.numel(); ++i) {
     int64_t rest = i, at = 0;
@@ -432,6 +433,11 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "the tensor's memory is read-only");
     return -1;
   }
+  if (guarded_int([&] {
+        check_storage(t, "buffer");
+        return 0;
+      }) < 0)
+    return -1;
   auto* g = new BufferShape{{t.sizes().begin(), t.sizes().end()}, {}};
   for (int64_t s : t.strides()) g->strides.push_back(s * t.itemsize());
   t.storage().resizable = false;

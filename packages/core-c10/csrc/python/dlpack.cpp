@@ -95,6 +95,7 @@ template <class Managed> struct Export {
 };
 
 template <class Managed> Managed* export_tensor(const Tensor& t) {
+  check_storage(t, "dlpack");
   auto* e = new Export<Managed>{};
   e->tensor = t;
   e->shape = t.sizes().vec();

@@ -256,6 +256,7 @@ PyObject* generator_set_state(PyObject* self, PyObject* state) {
                   Py_TYPE(state)->tp_name);
     const Tensor& t = tensor_of(state);
     FL_CHECK(t.is_contiguous() && t.is_cpu(), "[set_state] the state must be a contiguous CPU tensor");
+    check_storage(t, "set_state");
     gen(self).set_state(t.data_as<uint8_t>(), static_cast<size_t>(t.numel()));
     return Py_NewRef(self);
   });

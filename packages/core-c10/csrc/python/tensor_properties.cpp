@@ -209,6 +209,7 @@ PyObject* m_tolist(PyObject* s, PyObject*) {
     const Tensor& t = T(s);
     FL_CHECK_NOT_IMPLEMENTED(t.storage().data || t.numel() == 0, "[tolist] a ", device_type_name(t.device().type),
                              " tensor has no data");
+    check_storage(t, "tolist");
     return nested(t, 0, t.numel() ? t.impl()->data() : nullptr);
   });
 }

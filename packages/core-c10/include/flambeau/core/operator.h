@@ -113,12 +113,20 @@ class FL_API Operator {
   mutable Schema* schema_ = nullptr;
 };
 
-/// Runs the kernel of the highest active key in `keys`.
 [[noreturn]] FL_API void throw_no_kernel(const Operator& op, KeySet keys);
+/// Throws where tensor arguments do not belong together on the backend that was chosen, or reach past their storage.
+FL_API void check_arguments(const Operator& op, Key backend, const Value* args);
+
+/// Runs the kernel of the highest active key in `keys`. A CPU kernel only ever sees tensors whose memory is there.
 inline void redispatch(const Operator& op, KeySet keys, const Value* args, Value* results) {
-  KeySet ks = keys & op.active_keys();
+  const KeySet ks = keys & op.active_keys();
   if (FL_UNLIKELY(!ks)) throw_no_kernel(op, keys);
-  op.kernel_at(31 - __builtin_clz(ks))(op, keys, args, results);
+  const int top = 31 - __builtin_clz(ks);
+  const KeySet backends = keys & kBackendKeys;
+  const bool is_mixed = backends & (backends - 1);
+  if (FL_UNLIKELY(is_mixed || storage_has_shrunk.load(std::memory_order_relaxed)))
+    if (key_bit(static_cast<Key>(top)) & kBackendKeys) check_arguments(op, static_cast<Key>(top), args);
+  op.kernel_at(top)(op, keys, args, results);
 }
 
 inline void dispatch(const Operator& op, const Value* args, Value* results) {

@@ -41,6 +41,9 @@ FL_API Storage borrow_storage(void* data, int64_t nbytes, void* context, void (*
                               Device device = {DeviceType::CPU, -1});
 /// Grows or shrinks, keeping the common prefix. Throws RuntimeError where the storage is not resizable.
 FL_API void resize_storage(StorageImpl& s, int64_t nbytes);
+/// Set for good when a storage first shrinks: from then on a tensor may reach past the end of its storage, and calls
+/// check theirs. Until then no call pays for it.
+extern FL_API constinit std::atomic<bool> storage_has_shrunk;
 /// Moves the bytes to memory that processes forked from this one share. Does nothing the second time.
 FL_API void share_storage(StorageImpl& s);
 

@@ -163,6 +163,8 @@ FL_API Tensor make_view_dtype(const Tensor& self, DType dtype, IntList sizes, In
 FL_API Tensor alias_without_history(const Tensor& self);
 /// Makes `self` a row-major tensor of `sizes`, growing its storage when it is too small (resize_).
 FL_API void resize_(const Tensor& self, IntList sizes);
+/// Throws where the elements do not all lie in the storage, as after the storage was shrunk by hand.
+FL_API void check_storage(const Tensor& t, const char* op);
 FL_API void set_geometry(TensorImpl& t, IntList sizes, IntList strides, int64_t offset);
 
 // --- geometry -------------------------------------------------------------------------------------------------------
