@@ -39,25 +39,13 @@ class sum_:
 
 
 @reduction(dtypes="floating|complex", accumulators=("sum",))
-class nansum:
-    def identity(t):
-        return 0
-
+class nansum(sum_):
     def load(x):
         return where(x != x, 0, x)
 
-    def combine(a, b):
-        return a + b
-
 
 @reduction(dtypes="float_complex", accumulators=("sum",))
-class mean:
-    def identity(t):
-        return 0
-
-    def combine(a, b):
-        return a + b
-
+class mean(sum_):
     def finish(a, count):
         return over(a, count)
 
@@ -160,31 +148,13 @@ class min_:
 
 
 @reduction(dtypes="real", accumulators=("compute", "int64"), results=("int64",))
-class argmax:
-    def identity(t):
-        return lowest(t), LAST
-
-    def load(x, index):
-        return x, index
-
-    def combine(a, b):
-        return first_of(a, b, is_larger)
-
+class argmax(max_):
     def finish(a, count):
         return a[1]
 
 
 @reduction(dtypes="real", accumulators=("compute", "int64"), results=("int64",))
-class argmin:
-    def identity(t):
-        return highest(t), LAST
-
-    def load(x, index):
-        return x, index
-
-    def combine(a, b):
-        return first_of(a, b, is_smaller)
-
+class argmin(min_):
     def finish(a, count):
         return a[1]
 
@@ -214,51 +184,27 @@ class all_:
 
 
 @reduction(dtypes="all", accumulators=("int64",))
-class count_nonzero:
-    def identity(t):
-        return 0
-
+class count_nonzero(sum_):
     def load(x):
         return cast(cast(x, BOOL), I64)
 
-    def combine(a, b):
-        return a + b
-
 
 @reduction(dtypes="float_complex", accumulators=("real",))
-class norm0:
-    def identity(t):
-        return 0
-
+class norm0(sum_):
     def load(x):
         return cast(cast(x, BOOL), x.type.real)
 
-    def combine(a, b):
-        return a + b
-
 
 @reduction(dtypes="float_complex", accumulators=("real",))
-class norm1:
-    def identity(t):
-        return 0
-
+class norm1(sum_):
     def load(x):
         return modulus(x)
 
-    def combine(a, b):
-        return a + b
-
 
 @reduction(dtypes="float_complex", accumulators=("real",))
-class norm2:
-    def identity(t):
-        return 0
-
+class norm2(sum_):
     def load(x):
         return x.real * x.real + x.imag * x.imag if x.is_complex else x * x
-
-    def combine(a, b):
-        return a + b
 
     def finish(a, count):
         return fn.sqrt(a)
@@ -289,15 +235,9 @@ class norm_neg_inf:
 
 
 @reduction(dtypes="float_complex", accumulators=("real",), params=("p:double",))
-class norm_p:
-    def identity(t):
-        return 0
-
+class norm_p(sum_):
     def load(x, p):
         return fn.pow(modulus(x), cast(p, x.type.real))
-
-    def combine(a, b):
-        return a + b
 
     def finish(a, count, p):
         return fn.pow(a, 1 / cast(p, a.type))
@@ -343,16 +283,7 @@ class var:
 
 
 @reduction(dtypes="floating", accumulators=("compute",) * 3, results=("compute",), params=("correction:double",))
-class std:
-    def identity(t):
-        return 0, 0, 0
-
-    def combine(a, b):
-        return join_moments(a, b)
-
-    def accumulate(a, x, n):
-        return add_to_moments(a, x, n)
-
+class std(var):
     def finish(a, count, correction):
         return fn.sqrt(variance_of(a, count, correction))
 
@@ -360,16 +291,7 @@ class std:
 @reduction(
     dtypes="floating", accumulators=("compute",) * 3, results=("compute", "compute"), params=("correction:double",)
 )
-class var_mean:
-    def identity(t):
-        return 0, 0, 0
-
-    def combine(a, b):
-        return join_moments(a, b)
-
-    def accumulate(a, x, n):
-        return add_to_moments(a, x, n)
-
+class var_mean(var):
     def finish(a, count, correction):
         return variance_of(a, count, correction), where(cast(count, correction.type) == 0, float("nan"), a[0])
 
@@ -377,16 +299,7 @@ class var_mean:
 @reduction(
     dtypes="floating", accumulators=("compute",) * 3, results=("compute", "compute"), params=("correction:double",)
 )
-class std_mean:
-    def identity(t):
-        return 0, 0, 0
-
-    def combine(a, b):
-        return join_moments(a, b)
-
-    def accumulate(a, x, n):
-        return add_to_moments(a, x, n)
-
+class std_mean(var):
     def finish(a, count, correction):
         mean = where(cast(count, correction.type) == 0, float("nan"), a[0])
         return fn.sqrt(variance_of(a, count, correction)), mean

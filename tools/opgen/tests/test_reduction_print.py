@@ -114,6 +114,22 @@ def test_combine_of_another_type_fails_with_file_and_line(tmp_path: Path) -> Non
         traced(tmp_path, text, "float32")
 
 
+def test_a_derived_reduction_replaces_only_what_it_gives(tmp_path: Path) -> None:
+    derived = """
+@reduction(dtypes="floating")
+class sum_of_squares(mean):
+    def load(x):
+        return x * x
+
+    def finish(a, count):
+        return a
+"""
+    mean, squares = load_records(write_schema(tmp_path, MEAN + derived))
+    assert squares.functions["combine"] is mean.functions["combine"]
+    assert squares.functions["finish"] is not mean.functions["finish"]
+    assert mean.line < squares.line == (PREAMBLE + MEAN).count("\n") + 3
+
+
 def test_missing_identity_fails_with_file_and_line(tmp_path: Path) -> None:
     text = '@reduction(dtypes="all")\nclass sum:\n    def combine(a, b):\n        return a + b\n'
     with pytest.raises(RecordError, match=r"case.py:4: \[sum\] lacks identity"):

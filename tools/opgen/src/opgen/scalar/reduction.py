@@ -17,6 +17,8 @@
 With several accumulators, values are tuples. `load` may take `index`, the element's place among those reduced (int64).
 `accumulate(a, x, n)` may replace load-and-combine for one element, where that is cheaper; `n` is the number of elements
 in `a` once `x` has joined (of the accumulators' real type).
+
+A class may derive from another reduction and replace some of its functions; what the decorator says is not inherited.
 """
 
 from __future__ import annotations
@@ -84,10 +86,12 @@ def reduction(
 def _make(
     cls: type, dtypes: str, accumulators: tuple[str, ...], results: tuple[str, ...], params: tuple[str, ...]
 ) -> Reduction:
-    functions = {k: v for k, v in vars(cls).items() if isinstance(v, FunctionType)}
-    some = next(iter(functions.values()), None)
-    file = Path(some.__code__.co_filename if some else inspect.getfile(cls))
-    line = min((f.__code__.co_firstlineno for f in functions.values()), default=1) - 1
+    functions: dict[str, Callable[..., object]] = {}
+    for base in reversed(cls.__mro__):
+        functions.update(_functions(base))
+    own = list(_functions(cls).values())
+    file = Path(own[0].__code__.co_filename if own else inspect.getfile(cls))
+    line = min((f.__code__.co_firstlineno for f in own), default=1) - 1
     name = cls.__name__.rstrip("_")
     where = f"{file}:{line}: [{name}]"
     for function in functions:
@@ -108,6 +112,10 @@ def _make(
         file=file,
         line=line,
     )
+
+
+def _functions(cls: type) -> dict[str, FunctionType]:
+    return {k: v for k, v in vars(cls).items() if isinstance(v, FunctionType)}
 
 
 def accumulator_type(kind: str, dtype: ScalarType) -> ScalarType:
