@@ -82,14 +82,7 @@ def _shapes(op: str, x: Tensor, s: list[int] | None, dim: list[int] | None) -> t
     return sizes, dims
 
 
-def _c2c(
-    op: str,
-    x: Tensor,
-    sizes: list[int | None],
-    dims: list[int],
-    mode: int,
-    forward: bool,
-) -> Tensor:
+def _c2c(op: str, x: Tensor, sizes: list[int | None], dims: list[int], mode: int, forward: bool) -> Tensor:
     x = _as_complex(op, x)
     for d, n in zip(dims, sizes, strict=True):
         x = _resized(x, d, x.shape[d] if n is None else n)
@@ -125,148 +118,91 @@ def ifft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
 
 def rfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """First half of the transform of real numbers."""
-    sizes, dims = _vector("rfft", _real("rfft", x), n, dim)
-    return _half(_c2c("rfft", x, sizes, dims, _mode(norm, True), True), dims[0])
+    return _r2c("rfft", x, *_vector("rfft", _real("rfft", x), n, dim), norm, True)
 
 
 def ihfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """First half of the inverse transform of real numbers."""
-    sizes, dims = _vector("ihfft", _real("ihfft", x), n, dim)
-    return _half(_c2c("ihfft", x, sizes, dims, _mode(norm, False), False), dims[0])
-
-
-def _c2r(op: str, x: Tensor, n: int | None, dim: int, norm: str | None, forward: bool) -> Tensor:
-    _, (d,) = _vector(op, x, n, dim)
-    size = 2 * (x.shape[d] - 1) if n is None else n
-    if size < 1:
-        raise RuntimeError(f"Invalid number of data points ({size}) specified")
-    whole = _mirrored(_as_complex(op, x), d, size)
-    return flambeau.real(_ops._fft_c2c(whole, [d], _mode(norm, forward), forward)).contiguous()
+    return _r2c("ihfft", x, *_vector("ihfft", _real("ihfft", x), n, dim), norm, False)
 
 
 def irfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Real numbers whose transform begins with x."""
-    return _c2r("irfft", x, n, dim, norm, False)
+    return _c2r("irfft", x, *_vector("irfft", x, n, dim), norm, False)
 
 
 def hfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Transform of a Hermitian signal that begins with x."""
-    return _c2r("hfft", x, n, dim, norm, True)
+    return _c2r("hfft", x, *_vector("hfft", x, n, dim), norm, True)
 
 
-def fftn(
-    x: Tensor,
-    s: list[int] | None = None,
-    dim: list[int] | None = None,
-    norm: str | None = None,
-) -> Tensor:
+def fftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
     """Complex transform of several dims."""
     return _c2c("fftn", x, *_shapes("fftn", x, s, dim), _mode(norm, True), True)
 
 
-def ifftn(
-    x: Tensor,
-    s: list[int] | None = None,
-    dim: list[int] | None = None,
-    norm: str | None = None,
-) -> Tensor:
+def ifftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
     """Inverse complex transform of several dims."""
     return _c2c("ifftn", x, *_shapes("ifftn", x, s, dim), _mode(norm, False), False)
 
 
-def _r2cn(
-    op: str,
-    x: Tensor,
-    s: list[int] | None,
-    dim: list[int] | None,
-    norm: str | None,
-    forward: bool,
-) -> Tensor:
-    sizes, dims = _shapes(op, _real(op, x), s, dim)
+def rfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+    """Transform of real numbers; half of the last dim."""
+    return _r2c("rfftn", x, *_shapes("rfftn", _real("rfftn", x), s, dim), norm, True)
+
+
+def ihfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+    """Inverse transform of real numbers; half of the last dim."""
+    return _r2c("ihfftn", x, *_shapes("ihfftn", _real("ihfftn", x), s, dim), norm, False)
+
+
+def irfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+    """Inverse of rfftn."""
+    return _c2r("irfftn", x, *_shapes("irfftn", x, s, dim), norm, False)
+
+
+def hfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, norm: str | None = None) -> Tensor:
+    """Transform of a signal that is Hermitian in its last dim."""
+    return _c2r("hfftn", x, *_shapes("hfftn", x, s, dim), norm, True)
+
+
+def _r2c(op: str, x: Tensor, sizes: list[int | None], dims: list[int], norm: str | None, forward: bool) -> Tensor:
     if not dims:
         raise RuntimeError(f"{op} must transform at least one axis")
     return _half(_c2c(op, x, sizes, dims, _mode(norm, forward), forward), dims[-1])
 
 
-def rfftn(
-    x: Tensor,
-    s: list[int] | None = None,
-    dim: list[int] | None = None,
-    norm: str | None = None,
-) -> Tensor:
-    """Transform of real numbers; half of the last dim."""
-    return _r2cn("rfftn", x, s, dim, norm, True)
-
-
-def ihfftn(
-    x: Tensor,
-    s: list[int] | None = None,
-    dim: list[int] | None = None,
-    norm: str | None = None,
-) -> Tensor:
-    """Inverse transform of real numbers; half of the last dim."""
-    return _r2cn("ihfftn", x, s, dim, norm, False)
-
-
-def _c2rn(
-    op: str,
-    x: Tensor,
-    s: list[int] | None,
-    dim: list[int] | None,
-    norm: str | None,
-    forward: bool,
-) -> Tensor:
-    sizes, dims = _shapes(op, x, s, dim)
+def _c2r(op: str, x: Tensor, sizes: list[int | None], dims: list[int], norm: str | None, forward: bool) -> Tensor:
     if not dims:
         raise RuntimeError(f"{op} must transform at least one axis")
-    last = dims[-1]
+    *others, last = dims
     n = 2 * (x.shape[last] - 1) if sizes[-1] is None else sizes[-1]
     if n < 1:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
-    x = _c2c(op, x, sizes[:-1], dims[:-1], _mode(norm, forward), forward)
+    mode = _mode(norm, forward)
+    x = _c2c(op, x, sizes[:-1], others, mode, forward) if others else _as_complex(op, x)
     whole = _mirrored(x, last, n)
-    return flambeau.real(_ops._fft_c2c(whole, [last], _mode(norm, forward), forward)).contiguous()
-
-
-def irfftn(
-    x: Tensor,
-    s: list[int] | None = None,
-    dim: list[int] | None = None,
-    norm: str | None = None,
-) -> Tensor:
-    """Inverse of rfftn."""
-    return _c2rn("irfftn", x, s, dim, norm, False)
-
-
-def hfftn(
-    x: Tensor,
-    s: list[int] | None = None,
-    dim: list[int] | None = None,
-    norm: str | None = None,
-) -> Tensor:
-    """Transform of a signal that is Hermitian in its last dim."""
-    return _c2rn("hfftn", x, s, dim, norm, True)
+    return flambeau.real(_ops._fft_c2c(whole, [last], mode, forward)).contiguous()
 
 
 def fftshift(x: Tensor, dim: list[int] | None = None) -> Tensor:
     """Moves the zero frequency to the middle."""
-    dims = list(range(x.dim())) if dim is None else [_wrap(x, d) for d in dim]
-    return flambeau.roll(x, [x.shape[d] // 2 for d in dims], dims) if dims else x.clone()
+    return _rolled(x, dim, 0)
 
 
 def ifftshift(x: Tensor, dim: list[int] | None = None) -> Tensor:
     """Undoes fftshift."""
+    return _rolled(x, dim, 1)
+
+
+def _rolled(x: Tensor, dim: list[int] | None, more: int) -> Tensor:
+    """Rolled by half of each size; `more` rounds that up."""
     dims = list(range(x.dim())) if dim is None else [_wrap(x, d) for d in dim]
-    return flambeau.roll(x, [(x.shape[d] + 1) // 2 for d in dims], dims) if dims else x.clone()
+    return flambeau.roll(x, [(x.shape[d] + more) // 2 for d in dims], dims) if dims else x.clone()
 
 
 def fftfreq(
-    n: int,
-    d: float = 1.0,
-    *,
-    dtype: flambeau.dtype | None = None,
-    device: object = None,
-    **_: object,
+    n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: object = None, **_: object
 ) -> Tensor:
     """0, 1, ..., then the negative frequencies, in cycles per unit."""
     positive = flambeau.arange((n + 1) // 2, dtype=dtype or flambeau.get_default_dtype(), device=device)
@@ -275,12 +211,7 @@ def fftfreq(
 
 
 def rfftfreq(
-    n: int,
-    d: float = 1.0,
-    *,
-    dtype: flambeau.dtype | None = None,
-    device: object = None,
-    **_: object,
+    n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: object = None, **_: object
 ) -> Tensor:
     """0, 1, ..., n // 2 in cycles per unit."""
     return flambeau.arange(n // 2 + 1, dtype=dtype or flambeau.get_default_dtype(), device=device) * (1.0 / (n * d))
