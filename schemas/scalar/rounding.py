@@ -43,10 +43,7 @@ def repaired(x, nan, posinf, neginf):
     return where(x != x, nan, infinite)
 
 
-@scalar(
-    dtypes="all",
-    params=("nan:double", "posinf:double", "neginf:double", "has_posinf:bool", "has_neginf:bool"),
-)
+@scalar(dtypes="all", params=("nan:double", "posinf:double", "neginf:double", "has_posinf:bool", "has_neginf:bool"))
 def nan_to_num(x, nan, posinf, neginf, has_posinf, has_neginf):
     """NaN and infinities replaced; an infinity without a given value becomes the largest finite one of its sign."""
     if not (x.is_floating or x.is_complex):

@@ -61,10 +61,7 @@ def erfcx_excess(a: mp.mpf) -> mp.mpf:
 
 
 if __name__ == "__main__":
-    for name, f, high, degree in (
-        ("erfcx_mid", erfcx, 10.5, 5),
-        ("erfcx_excess", erfcx_excess, 28.0, 9),
-    ):
+    for name, f, high, degree in (("erfcx_mid", erfcx, 10.5, 5), ("erfcx_excess", erfcx_excess, 28.0, 9)):
         top, p, q = fit(f, 0.0, high, degree)
         print(f"// {name}: 2^{float(mp.log(top, 2)):.1f}")
         print("P", ", ".join(repr(float(c)) for c in p))

@@ -23,13 +23,11 @@ def ours(index):
 def test_reading(index, dtype):
     a = A.astype(dtype)
     np.testing.assert_array_equal(
-        fl.from_numpy(a)[ours(index)].numpy(),
-        a[tuple(np.array(i) if isinstance(i, list) else i for i in index)],
+        fl.from_numpy(a)[ours(index)].numpy(), a[tuple(np.array(i) if isinstance(i, list) else i for i in index)]
     )
     t = fl.from_numpy(np.ascontiguousarray(a.T)).permute(3, 2, 1, 0)
     np.testing.assert_array_equal(
-        t[ours(index)].numpy(),
-        a[tuple(np.array(i) if isinstance(i, list) else i for i in index)],
+        t[ours(index)].numpy(), a[tuple(np.array(i) if isinstance(i, list) else i for i in index)]
     )
 
 
@@ -64,10 +62,7 @@ def test_gather_and_scatter():
     i = np.argsort(a, 1)
     x, index = fl.from_numpy(a), fl.from_numpy(i)
     np.testing.assert_array_equal(x.gather(1, index).numpy(), np.take_along_axis(a, i, 1))
-    np.testing.assert_array_equal(
-        fl.zeros(4, 5, dtype=fl.float64).scatter(1, index, x.gather(1, index)).numpy(),
-        a,
-    )
+    np.testing.assert_array_equal(fl.zeros(4, 5, dtype=fl.float64).scatter(1, index, x.gather(1, index)).numpy(), a)
     np.testing.assert_array_equal(fl.take_along_dim(x, fl.tensor([[1]]), 1).numpy(), a[:, 1:2])
     assert fl.zeros(3).scatter_reduce(
         0, fl.tensor([0, 0, 2]), fl.tensor([1.0, 3, 5]), "mean", include_self=False
@@ -77,10 +72,7 @@ def test_gather_and_scatter():
 
 def test_large_results_do_not_depend_on_threads():
     rng = np.random.default_rng(2)
-    v, i = (
-        fl.from_numpy(rng.random((300, 500), dtype=np.float32)),
-        fl.from_numpy(rng.integers(0, 7, (300, 500))),
-    )
+    v, i = (fl.from_numpy(rng.random((300, 500), dtype=np.float32)), fl.from_numpy(rng.integers(0, 7, (300, 500))))
     before = fl.get_num_threads()
     results = []
     for threads in (1, 2):
@@ -109,8 +101,7 @@ def test_masks_and_searches():
     s = np.array([1.0, 2, 2, 4])
     for right, side in ((False, "left"), (True, "right")):
         np.testing.assert_array_equal(
-            fl.searchsorted(fl.from_numpy(s), x, right=right).numpy(),
-            np.searchsorted(s, a, side),
+            fl.searchsorted(fl.from_numpy(s), x, right=right).numpy(), np.searchsorted(s, a, side)
         )
     np.testing.assert_array_equal(fl.bincount(fl.tensor([0, 3, 3])).numpy(), [1, 0, 0, 2])
     assert fl._C._nn.one_hot(fl.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]

@@ -50,10 +50,7 @@ def test_transposed_and_strided_operands_give_the_same_bits_as_copies() -> None:
     wide = flambeau.from_numpy(random(40, 120, dtype=np.float32))
     close(flambeau.mm(wide[:, ::2], y), wide.numpy()[:, ::2] @ y.numpy())
     row = flambeau.from_numpy(random(1, 60, dtype=np.float32))
-    close(
-        flambeau.mm(row.expand(40, 60), y),
-        np.broadcast_to(row.numpy(), (40, 60)) @ y.numpy(),
-    )
+    close(flambeau.mm(row.expand(40, 60), y), np.broadcast_to(row.numpy(), (40, 60)) @ y.numpy())
 
 
 def test_beta_zero_ignores_nan() -> None:
@@ -108,10 +105,7 @@ def test_factorisations_multiply_back(dtype: type, batch: tuple) -> None:
     close(p @ low @ up, x)
     square = random(*batch, 4, 4, dtype=dtype)
     a = flambeau.from_numpy(square)
-    close(
-        flambeau.linalg.inv(a) @ a,
-        np.broadcast_to(np.eye(4, dtype=dtype), square.shape),
-    )
+    close(flambeau.linalg.inv(a) @ a, np.broadcast_to(np.eye(4, dtype=dtype), square.shape))
     close(flambeau.linalg.det(a), np.linalg.det(square))
     b = random(*batch, 4, 2, dtype=dtype)
     close(a @ flambeau.linalg.solve(a, flambeau.from_numpy(b)), b)
@@ -128,15 +122,8 @@ def test_empty_matrices() -> None:
     empty = flambeau.empty(0, 0)
     assert flambeau.linalg.det(empty).item() == 1
     assert flambeau.linalg.inv(flambeau.empty(2, 0, 0)).shape == (2, 0, 0)
-    assert [tuple(t.shape) for t in flambeau.linalg.svd(flambeau.empty(3, 0))] == [
-        (3, 3),
-        (0,),
-        (0, 0),
-    ]
-    assert [tuple(t.shape) for t in flambeau.linalg.qr(flambeau.empty(0, 2))] == [
-        (0, 0),
-        (0, 2),
-    ]
+    assert [tuple(t.shape) for t in flambeau.linalg.svd(flambeau.empty(3, 0))] == [(3, 3), (0,), (0, 0)]
+    assert [tuple(t.shape) for t in flambeau.linalg.qr(flambeau.empty(0, 2))] == [(0, 0), (0, 2)]
 
 
 @pytest.mark.parametrize("equation,shapes", [
@@ -147,18 +134,12 @@ def test_empty_matrices() -> None:
 ])  # fmt: skip
 def test_einsum(equation: str, shapes: list) -> None:
     operands = [random(*s) for s in shapes]
-    close(
-        flambeau.einsum(equation, *map(flambeau.from_numpy, operands)),
-        np.einsum(equation, *operands),
-    )
+    close(flambeau.einsum(equation, *map(flambeau.from_numpy, operands)), np.einsum(equation, *operands))
 
 
 def test_einsum_of_sublists() -> None:
     x, y = random(2, 3), random(3, 4)
-    close(
-        flambeau.einsum(flambeau.from_numpy(x), [0, 1], flambeau.from_numpy(y), [1, 2], [0, 2]),
-        x @ y,
-    )
+    close(flambeau.einsum(flambeau.from_numpy(x), [0, 1], flambeau.from_numpy(y), [1, 2], [0, 2]), x @ y)
 
 
 @pytest.mark.parametrize("order", [None, 1, 2, 3.5, 0, float("inf"), -float("inf"), -1])

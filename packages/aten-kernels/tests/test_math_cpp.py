@@ -12,20 +12,8 @@ import pytest
 
 HERE = Path(__file__).parent
 COMPILER = shutil.which(os.environ.get("CXX", "c++").split()[-1])
-FLAGS = (
-    "-std=c++20",
-    "-O3",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=off",
-    "-Wall",
-    "-Wextra",
-)
-NEEDS = {
-    "v2": {"sse4_2"},
-    "v3": {"avx2", "fma", "f16c"},
-    "v4": {"avx512vl", "avx512dq", "avx512bw"},
-}
+FLAGS = ("-std=c++20", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-Wall", "-Wextra")
+NEEDS = {"v2": {"sse4_2"}, "v3": {"avx2", "fma", "f16c"}, "v4": {"avx512vl", "avx512dq", "avx512bw"}}
 STRIDE = 20011  # of float bit patterns; 401 is the full measurement, some minutes
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C++20 compiler: install g++ or set CXX")
 
@@ -42,12 +30,7 @@ def core_headers() -> Path:
 def processor_flags() -> set[str]:
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    return set(
-        next(
-            (line.split(":")[1].split() for line in lines if line.startswith("flags")),
-            [],
-        )
-    )
+    return set(next((line.split(":")[1].split() for line in lines if line.startswith("flags")), []))
 
 
 @pytest.mark.parametrize("isa", NEEDS)

@@ -20,15 +20,7 @@ def test_generators_are_independent():
 
 def test_every_geometry_is_filled():
     x = fl.zeros(6, 4).T
-    for fill in (
-        x.uniform_,
-        x.normal_,
-        x.exponential_,
-        x.log_normal_,
-        x.cauchy_,
-        lambda: x.geometric_(0.5),
-        x.random_,
-    ):
+    for fill in (x.uniform_, x.normal_, x.exponential_, x.log_normal_, x.cauchy_, lambda: x.geometric_(0.5), x.random_):
         x.zero_()
         fill()
         assert (x != 0).all()

@@ -11,19 +11,7 @@ def same(got, want):
     np.testing.assert_array_equal(got.numpy(), want)
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        "bool",
-        "uint8",
-        "int32",
-        "int64",
-        "float16",
-        "float32",
-        "complex64",
-        "complex128",
-    ],
-)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float32", "complex64", "complex128"])
 def test_cat_moves_elements_of_every_size(dtype):
     a = np.arange(6).reshape(2, 3).astype(dtype)
     x = fl.from_numpy(a)
@@ -80,10 +68,7 @@ def test_views_stay_views():
 def test_writes_into_copies():
     x = fl.zeros(3, 3)
     same(fl.diagonal_scatter(x, fl.ones(3)), np.eye(3))
-    same(
-        fl.select_scatter(x, fl.ones(3), 0, 1),
-        np.array([[0, 0, 0], [1, 1, 1], [0, 0, 0]]),
-    )
+    same(fl.select_scatter(x, fl.ones(3), 0, 1), np.array([[0, 0, 0], [1, 1, 1], [0, 0, 0]]))
     same(fl.slice_scatter(x, fl.ones(3, 1), 1, 2), np.array([[0, 0, 1]] * 3))
     assert x.sum().item() == 0
 

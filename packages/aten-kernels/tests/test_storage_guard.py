@@ -1,8 +1,7 @@
 """Kernels only ever see tensors whose memory is there: storages shrunk by hand, and devices that do not mix."""
 
-import pytest
-
 import flambeau
+import pytest
 
 
 @pytest.fixture

@@ -214,11 +214,7 @@ def test_get_lr_outside_a_step_warns():
             ValueError,
             "same optimizer",
         ),
-        (
-            lambda o: lr_scheduler.ChainedScheduler([lr_scheduler.ReduceLROnPlateau(o)]),
-            ValueError,
-            "ReduceLROnPlateau",
-        ),
+        (lambda o: lr_scheduler.ChainedScheduler([lr_scheduler.ReduceLROnPlateau(o)]), ValueError, "ReduceLROnPlateau"),
         (lambda o: lr_scheduler.ReduceLROnPlateau(o, factor=1.0), ValueError, "< 1.0"),
         (lambda o: lr_scheduler.ReduceLROnPlateau(o, mode="x"), ValueError, "mode x"),
         (lambda o: lr_scheduler.ReduceLROnPlateau(o, min_lr=[1, 2]), ValueError, "got 2"),

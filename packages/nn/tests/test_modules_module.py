@@ -27,18 +27,8 @@ def names(pairs) -> list[str]:
 
 def test_assigning_registers_by_kind():
     m = Block()
-    assert names(m.named_parameters()) == [
-        "scale",
-        "linear.weight",
-        "linear.bias",
-        "norm.weight",
-        "norm.bias",
-    ]
-    assert names(m.named_buffers()) == [
-        "norm.running_mean",
-        "norm.running_var",
-        "norm.num_batches_tracked",
-    ]
+    assert names(m.named_parameters()) == ["scale", "linear.weight", "linear.bias", "norm.weight", "norm.bias"]
+    assert names(m.named_buffers()) == ["norm.running_mean", "norm.running_var", "norm.num_batches_tracked"]
     assert names(m.named_modules()) == ["", "linear", "norm"]
     assert names(m.named_children()) == ["linear", "norm"]
     assert names(m.named_parameters(prefix="x", recurse=False)) == ["x.scale"]

@@ -26,12 +26,7 @@ def test_keys_order_and_metadata():
         "2.num_batches_tracked",
     ]
     assert isinstance(state, OrderedDict)
-    assert state._metadata == {
-        "": {"version": 1},
-        "0": {"version": 1},
-        "1": {"version": 1},
-        "2": {"version": 2},
-    }
+    assert state._metadata == {"": {"version": 1}, "0": {"version": 1}, "1": {"version": 1}, "2": {"version": 2}}
 
 
 def test_tensors_are_detached_aliases_unless_kept():

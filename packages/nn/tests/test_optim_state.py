@@ -6,10 +6,7 @@ import warnings
 
 import flambeau
 import pytest
-from flambeau.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
-)
+from flambeau.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 
 def parameter(*values):

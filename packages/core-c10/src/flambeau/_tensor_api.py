@@ -85,12 +85,7 @@ def __array__(self: Tensor, dtype: object = None, copy: bool | None = None) -> n
 
 
 @_method
-def __array_wrap__(
-    self: Tensor,
-    array: numpy.ndarray,
-    context: object = None,
-    return_scalar: bool = False,
-) -> Tensor:
+def __array_wrap__(self: Tensor, array: numpy.ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
     """Results of NumPy functions on tensors become tensors."""
     if array.dtype == bool:
         array = array.astype("uint8")
@@ -154,17 +149,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
     self._resize(tuple(int(s) for s in shape))
     if memory_format in (_C.channels_last, _C.channels_last_3d):
         like = _C._op_function("aten", "empty", None, False)(
-            tuple(self.shape),
-            dtype=self.dtype,
-            device=self.device,
-            memory_format=memory_format,
+            tuple(self.shape), dtype=self.dtype, device=self.device, memory_format=memory_format
         )
-        self._set_storage(
-            self.untyped_storage(),
-            self.storage_offset(),
-            tuple(like.shape),
-            like.stride(),
-        )
+        self._set_storage(self.untyped_storage(), self.storage_offset(), tuple(like.shape), like.stride())
     return self
 
 
@@ -175,13 +162,7 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = No
 
 
 @_method
-def set_(
-    self: Tensor,
-    source: Any = None,
-    storage_offset: int = 0,
-    size: Any = None,
-    stride: Any = None,
-) -> Tensor:
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
     """View the memory of another tensor, or of a storage with the given geometry."""
     if source is None:
         source = _C.UntypedStorage(0)
@@ -189,10 +170,7 @@ def set_(
         if source.dtype is not self.dtype:
             raise RuntimeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
         return self._set_storage(
-            source.untyped_storage(),
-            source.storage_offset(),
-            tuple(source.shape),
-            source.stride(),
+            source.untyped_storage(), source.storage_offset(), tuple(source.shape), source.stride()
         )
     storage = source.untyped_storage() if isinstance(source, Tensor) else getattr(source, "_untyped_storage", source)
     if size is None:
@@ -272,12 +250,7 @@ def get_device(self: Tensor) -> int:
 
 
 @_method
-def cuda(
-    self: Tensor,
-    device: object = None,
-    non_blocking: bool = False,
-    memory_format: object = None,
-) -> Tensor:
+def cuda(self: Tensor, device: object = None, non_blocking: bool = False, memory_format: object = None) -> Tensor:
     """A copy on a GPU: raises where there is none."""
     raise RuntimeError("[cuda] this build has no CUDA backend; tensors live on 'cpu' or 'meta'")
 
@@ -327,12 +300,7 @@ def new_tensor(
     pin_memory: bool = False,
 ) -> Tensor:
     """tensor(data) with the dtype and device of self."""
-    return _C.tensor(
-        data,
-        dtype=dtype or self.dtype,
-        device=device or self.device,
-        requires_grad=requires_grad,
-    )
+    return _C.tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
 
 @_method
@@ -410,9 +378,7 @@ def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tens
         row = width + 1
         while row < height:
             self[row:].as_strided(
-                (min(height - row, width),),
-                (step,),
-                self.storage_offset() + row * self.stride(0),
+                (min(height - row, width),), (step,), self.storage_offset() + row * self.stride(0)
             ).fill_(fill_value)
             row += width + 1
     return self

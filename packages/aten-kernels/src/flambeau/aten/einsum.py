@@ -161,9 +161,7 @@ def _subscripts(text: str, start: int, where: str) -> list[str]:
     return found
 
 
-def _from_sublists(
-    args: Sequence[object],
-) -> tuple[list[list[str]], list[str] | None, list[Tensor]]:
+def _from_sublists(args: Sequence[object]) -> tuple[list[list[str]], list[str] | None, list[Tensor]]:
     def letters(sublist: Sequence[object]) -> list[str]:
         found = []
         for x in sublist:
@@ -311,11 +309,7 @@ def _sum_alone(t: Tensor, labels: list[str], others: list[str], later: set[str])
 
 
 def _match_sizes(
-    a: Tensor,
-    a_labels: list[str],
-    b: Tensor,
-    b_labels: list[str],
-    contracted: list[str],
+    a: Tensor, a_labels: list[str], b: Tensor, b_labels: list[str], contracted: list[str]
 ) -> tuple[Tensor, list[str], Tensor, list[str]]:
     """Where one size is 1: a contracted subscript is summed in the other operand; a kept one is broadcast."""
     for label in contracted:

@@ -106,11 +106,7 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = N
 
 
 def split_with_sizes_copy(
-    input: Tensor,
-    split_sizes: Sequence[int],
-    dim: int = 0,
-    *,
-    out: Sequence[Tensor] | None = None,
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor] | None = None
 ) -> tuple[Tensor, ...] | None:
     """Copies of consecutive pieces of given sizes."""
     if out is None:

@@ -56,8 +56,7 @@ def unsafe_masked_index(self: Tensor, mask: Tensor, indices: Sequence[Tensor | N
     if self.numel() == 0:
         return self.new_full(
             flambeau.ops.aten.index.Tensor(
-                self.new_zeros([max(s, 1) for s in self.shape]),
-                [None if i is None else i * 0 for i in indices],
+                self.new_zeros([max(s, 1) for s in self.shape]), [None if i is None else i * 0 for i in indices]
             ).shape,
             fill,
         )

@@ -41,10 +41,7 @@ def lu_full(A: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def lu_unpack(
-    LU_data: Tensor,
-    LU_pivots: Tensor,
-    unpack_data: bool = True,
-    unpack_pivots: bool = True,
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
     """P, L and U of packed factors; what is not unpacked is an empty tensor."""
     if LU_data.dim() < 2:
@@ -161,11 +158,7 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tenso
     """U, S and V; without `compute_uv` U and V are zeros."""
     if not compute_uv:
         batch, (m, n) = self.shape[:-2], self.shape[-2:]
-        return (
-            self.new_zeros((*batch, m, m)),
-            svdvals(self),
-            self.new_zeros((*batch, n, n)),
-        )
+        return (self.new_zeros((*batch, m, m)), svdvals(self), self.new_zeros((*batch, n, n)))
     U, S, Vh = _ops._linalg_svd(self, not some, True)
     return U, S, Vh.mH
 
@@ -197,11 +190,7 @@ def ldl_factor(self: Tensor, *, hermitian: bool = False) -> tuple[Tensor, Tensor
 
 
 def triangular_solve(
-    self: Tensor,
-    A: Tensor,
-    upper: bool = True,
-    transpose: bool = False,
-    unitriangular: bool = False,
+    self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
     """X of AX = self (or A^T), and a copy of A, both broadcast to one batch."""
     if A.dim() < 2 or self.dim() < 2:

@@ -38,12 +38,7 @@ def class_shape(weight: Tensor, ndim: int) -> Tensor:
 
 
 def cross_entropy_dense(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    label_smoothing: float,
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int, label_smoothing: float
 ) -> Tensor:
     """Cross entropy for targets that spread over classes.
 
@@ -160,11 +155,7 @@ def binary_cross_entropy(self: Tensor, target: Tensor, weight: Tensor | None = N
 
 
 def binary_cross_entropy_with_logits(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    pos_weight: Tensor | None = None,
-    reduction: int = MEAN,
+    self: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = MEAN
 ) -> Tensor:
     """binary_cross_entropy of sigmoid(self), stable for every logit; pos_weight scales the positive term."""
     if pos_weight is None:

@@ -96,12 +96,7 @@ def _rows(op: str, self: Tensor, target: Tensor, per_row: bool) -> tuple[Tensor,
 
 
 def multi_margin_loss(
-    self: Tensor,
-    target: Tensor,
-    p: float = 1,
-    margin: float = 1,
-    weight: Tensor | None = None,
-    reduction: int = MEAN,
+    self: Tensor, target: Tensor, p: float = 1, margin: float = 1, weight: Tensor | None = None, reduction: int = MEAN
 ) -> Tensor:
     """Mean over classes other than the target t of weight[t] * max(0, margin - x[t] + x)^p.
 

@@ -50,19 +50,10 @@ def _tolerances(A: Tensor, atol: float | Tensor | None, rtol: float | Tensor | N
 
 
 def pinv(
-    self: Tensor,
-    *,
-    atol: float | Tensor | None = None,
-    rtol: float | Tensor | None = None,
-    hermitian: bool = False,
+    self: Tensor, *, atol: float | Tensor | None = None, rtol: float | Tensor | None = None, hermitian: bool = False
 ) -> Tensor:
     """Moore-Penrose inverse; singular values not above max(atol, rtol * largest) count as zero."""
-    allowed = (
-        flambeau.float32,
-        flambeau.float64,
-        flambeau.complex64,
-        flambeau.complex128,
-    )
+    allowed = (flambeau.float32, flambeau.float64, flambeau.complex64, flambeau.complex128)
     if self.dim() < 2 or self.dtype not in allowed:
         raise RuntimeError(
             f"linalg.pinv({self.dtype}{list(self.shape)}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
@@ -86,11 +77,7 @@ def _rank(A: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> Tensor:
 
 
 def matrix_rank(
-    A: Tensor,
-    *,
-    atol: float | Tensor | None = None,
-    rtol: float | Tensor | None = None,
-    hermitian: bool = False,
+    A: Tensor, *, atol: float | Tensor | None = None, rtol: float | Tensor | None = None, hermitian: bool = False
 ) -> Tensor:
     """Number of singular values above max(atol, rtol * largest)."""
     _check_matrix("torch.linalg.matrix_rank", A)

@@ -149,13 +149,7 @@ def norm(
     if p is None:
         p = 2.0
     if isinstance(p, str):
-        return matrix_norm(
-            self,
-            p,
-            list(range(self.dim())) if dim is None else dim,
-            keepdim,
-            dtype=dtype,
-        )
+        return matrix_norm(self, p, list(range(self.dim())) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(self, p, dim, keepdim, dtype=dtype)
 
 
@@ -199,11 +193,7 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         )
     half = self.dtype in (flambeau.float16, flambeau.bfloat16)
     norms = vector_norm(
-        self,
-        p,
-        [d for d in range(self.dim()) if d != dim % self.dim()],
-        True,
-        dtype=flambeau.float32 if half else None,
+        self, p, [d for d in range(self.dim()) if d != dim % self.dim()], True, dtype=flambeau.float32 if half else None
     )
     # The small number keeps the scaled norm below the limit.
     factor = flambeau.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)

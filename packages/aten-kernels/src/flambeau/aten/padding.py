@@ -57,10 +57,7 @@ def _padded(mode: str, self: Tensor, pad: Sequence[int], spatial: int) -> Tensor
     for i in range(spatial):
         before, after = pad[2 * i], pad[2 * i + 1]
         if before or after:
-            out = out.index_select(
-                out.dim() - 1 - i,
-                _pattern(mode, out.shape[-1 - i], before, after).to(out.device),
-            )
+            out = out.index_select(out.dim() - 1 - i, _pattern(mode, out.shape[-1 - i], before, after).to(out.device))
     return out.clone() if out is self else out
 
 

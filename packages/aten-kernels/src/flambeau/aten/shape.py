@@ -301,11 +301,7 @@ def repeat_interleave_indices(repeats: Tensor, *, output_size: int | None = None
 
 
 def repeat_interleave(
-    self: Tensor,
-    repeats: Tensor,
-    dim: int | None = None,
-    *,
-    output_size: int | None = None,
+    self: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each slice repeated as often as repeats says."""
     source = self.reshape(-1) if dim is None else self
@@ -320,11 +316,7 @@ def repeat_interleave(
 
 
 def repeat_interleave_int(
-    self: Tensor,
-    repeats: int,
-    dim: int | None = None,
-    *,
-    output_size: int | None = None,
+    self: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
     """Each slice repeated a fixed number of times."""
     if repeats < 0:
@@ -560,13 +552,7 @@ def select_copy(self: Tensor, dim: int, index: int) -> Tensor:
     return _copied(self.select(dim, index))
 
 
-def slice_copy(
-    self: Tensor,
-    dim: int = 0,
-    start: int | None = None,
-    end: int | None = None,
-    step: int = 1,
-) -> Tensor:
+def slice_copy(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
     return _copied(flambeau.ops.aten.slice.Tensor(self, dim, start, end, step))
 
 
@@ -603,10 +589,7 @@ def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 def as_strided_copy(
-    self: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    storage_offset: int | None = None,
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     return _copied(flambeau.as_strided(self, size, stride, storage_offset))
 

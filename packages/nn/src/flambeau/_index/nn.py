@@ -1,7 +1,3 @@
 """Top-level names that flambeau-nn adds, looked up on first use."""
 
-NAMES = {
-    "nn": "flambeau.nn",
-    "optim": "flambeau.optim",
-    "utils": "flambeau.utils",
-}
+NAMES = {"nn": "flambeau.nn", "optim": "flambeau.optim", "utils": "flambeau.utils"}

@@ -18,10 +18,7 @@ def get_enum(reduction: str) -> int:
     if number is not None:
         return number
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-            stacklevel=3,
-        )
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
         return 1
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
@@ -33,8 +30,7 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
     name = ("mean" if size_average else "sum") if reduce else "none"
     if emit_warning:
         warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.",
-            stacklevel=4,
+            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=4
         )
     return name
 

@@ -40,11 +40,7 @@ def cubic_minimum(a: Trial, b: Trial, bounds: tuple[float, float] | None = None)
 
 
 def strong_wolfe(
-    evaluate: Callable[[float], Trial],
-    start: Trial,
-    t: float,
-    d_norm: float,
-    tolerance_change: float = 1e-9,
+    evaluate: Callable[[float], Trial], start: Trial, t: float, d_norm: float, tolerance_change: float = 1e-9
 ) -> tuple[Trial, int]:
     """Search from step length `t`; return the trial to take and the number of evaluations.
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import flambeau
-from flambeau.optim._groupwise import (
-    Group,
-    GroupwiseOptimizer,
-    State,
-    check_lr,
-    zeros_like,
-)
+from flambeau.optim._groupwise import Group, GroupwiseOptimizer, State, check_lr, zeros_like
 from flambeau.optim.optimizer import ParamsT
 
 __all__ = ["Muon"]

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import flambeau
-from flambeau.optim._groupwise import (
-    Group,
-    GroupwiseOptimizer,
-    State,
-    advance,
-    check_lr,
-    new_step,
-    option,
-)
+from flambeau.optim._groupwise import Group, GroupwiseOptimizer, State, advance, check_lr, new_step, option
 from flambeau.optim.optimizer import ParamsT
 
 __all__ = ["Adafactor"]

@@ -272,11 +272,7 @@ class Optimizer:
 
     @staticmethod
     def _process_value_according_to_param_policy(
-        param: Any,
-        value: Any,
-        param_id: int,
-        param_groups: list[dict[str, Any]],
-        key: Any = None,
+        param: Any, value: Any, param_id: int, param_groups: list[dict[str, Any]], key: Any = None
     ) -> Any:
         """Copy one loaded tensor into the dtype and device that its parameter asks for."""
         return _state_dict.cast_value(param, value, param_id, param_groups, key)

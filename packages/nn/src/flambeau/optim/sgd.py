@@ -108,13 +108,7 @@ class SGD(GroupwiseOptimizer):
                 self._call(run, group, some[0], some[1], some[2], first)
 
     def _call(
-        self,
-        run: Any,
-        group: Group,
-        params: list[Any],
-        grads: list[Any],
-        buffers: list[Any],
-        is_first_step: bool,
+        self, run: Any, group: Group, params: list[Any], grads: list[Any], buffers: list[Any], is_first_step: bool
     ) -> None:
         run(
             params,

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import flambeau
-from flambeau.optim._groupwise import (
-    Group,
-    GroupwiseOptimizer,
-    State,
-    check_betas,
-    check_lr,
-    option,
-    zeros_like,
-)
+from flambeau.optim._groupwise import Group, GroupwiseOptimizer, State, check_betas, check_lr, option, zeros_like
 from flambeau.optim.optimizer import ParamsT
 
 __all__ = ["SparseAdam"]

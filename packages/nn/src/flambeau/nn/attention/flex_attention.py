@@ -83,13 +83,7 @@ def _positions(shape: tuple[int, ...], device: Any) -> tuple[Tensor, ...]:
 
 
 def create_mask(
-    mod_fn: Callable,
-    B: int | None,
-    H: int | None,
-    Q_LEN: int,
-    KV_LEN: int,
-    device: Any = None,
-    **kwargs: Any,
+    mod_fn: Callable, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None, **kwargs: Any
 ) -> Tensor:
     """The bool mask (B, H, Q_LEN, KV_LEN) of a mask_mod `mod_fn(b, h, q_idx, kv_idx)`."""
     shape = (B or 1, H or 1, Q_LEN, KV_LEN)

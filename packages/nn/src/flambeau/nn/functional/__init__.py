@@ -63,10 +63,7 @@ if TYPE_CHECKING:
         dropout3d,
         feature_alpha_dropout,
     )
-    from flambeau.nn.functional._embedding import (
-        embedding,
-        embedding_bag,
-    )
+    from flambeau.nn.functional._embedding import embedding, embedding_bag
     from flambeau.nn.functional._loss import (
         binary_cross_entropy,
         binary_cross_entropy_with_logits,
@@ -95,9 +92,7 @@ if TYPE_CHECKING:
         normalize,
         rms_norm,
     )
-    from flambeau.nn.functional._padding import (
-        pad,
-    )
+    from flambeau.nn.functional._padding import pad
     from flambeau.nn.functional._pooling import (
         adaptive_avg_pool2d,
         adaptive_avg_pool3d,

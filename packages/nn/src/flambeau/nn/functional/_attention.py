@@ -31,12 +31,7 @@ def _none_or_dtype(input: Tensor | None) -> Any:
 
 
 def _canonical_mask(
-    mask: Tensor | None,
-    mask_name: str,
-    other_type: Any,
-    other_name: str,
-    target_type: Any,
-    check_other: bool = True,
+    mask: Tensor | None, mask_name: str, other_type: Any, other_name: str, target_type: Any, check_other: bool = True
 ) -> Tensor | None:
     """Turn a bool mask (True hides) into one to add to the scores; float ones stay.
 
@@ -60,12 +55,7 @@ def _canonical_mask(
 
 
 def _mha_shape_check(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    key_padding_mask: Tensor | None,
-    attn_mask: Tensor | None,
-    num_heads: int,
+    query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None, attn_mask: Tensor | None, num_heads: int
 ) -> bool:
     """Check the ranks; returns whether the query is batched.
 
@@ -335,14 +325,7 @@ def _attend_with_weights(
 
 
 def _attend(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | None,
-    dropout_p: float,
-    is_causal: bool,
-    bsz: int,
-    num_heads: int,
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool, bsz: int, num_heads: int
 ) -> Tensor:
     """(N, H, L, D) by the fused operator."""
     if mask is not None:

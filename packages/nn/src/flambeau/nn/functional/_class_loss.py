@@ -89,12 +89,7 @@ def linear_cross_entropy(
     logits = torch._C._nn.linear(input, linear_weight.reshape(-1, features), flat_bias)
     logits = logits.reshape(*input.shape[:-1], classes, *out_features)
     return cross_entropy(
-        logits,
-        target,
-        weight=weight,
-        ignore_index=ignore_index,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
+        logits, target, weight=weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
     )
 
 
@@ -138,22 +133,12 @@ def ctc_loss(
     zero_infinity : count targets that are too long for their input as 0
     """
     return torch.ctc_loss(
-        log_probs,
-        targets,
-        input_lengths,
-        target_lengths,
-        blank,
-        _Reduction.get_enum(reduction),
-        zero_infinity,
+        log_probs, targets, input_lengths, target_lengths, blank, _Reduction.get_enum(reduction), zero_infinity
     )
 
 
 def multilabel_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """Mean over classes of max(0, 1 - (x[label] - x[other])), summed over labels and others.
 

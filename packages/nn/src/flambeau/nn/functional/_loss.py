@@ -102,11 +102,7 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Tensor,
-    target: Tensor,
-    reduction: str = "mean",
-    delta: float = 1.0,
-    weight: Tensor | None = None,
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """d^2 / 2 where |d| <= delta, delta (|d| - delta / 2) elsewhere, for d = input - target."""
     input, target = _broadcast(input, target)
@@ -116,11 +112,7 @@ def huber_loss(
 
 
 def soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """log(1 + exp(-target * input)) for targets of 1 and -1, reduced."""
     return torch._C._nn.soft_margin_loss(input, target, _number(size_average, reduce, reduction))
@@ -234,12 +226,7 @@ def poisson_nll_loss(
 
 
 def gaussian_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    var: Tensor | float,
-    full: bool = False,
-    eps: float = 1e-6,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """(log(v) + (input - target)^2 / v) / 2 for variances v = max(var, eps), reduced.
 

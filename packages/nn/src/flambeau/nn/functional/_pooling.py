@@ -117,11 +117,7 @@ def max_pool3d(
 
 
 def _unpool_output_size(
-    input: Tensor,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    output_size: Any,
+    input: Tensor, kernel_size: Sequence[int], stride: Sequence[int], padding: Sequence[int], output_size: Any
 ) -> list[int]:
     """Sizes of the unpooled plane; a given one may differ by less than a stride.
 
@@ -150,12 +146,7 @@ def _unpool_output_size(
 
 
 def _unpool_geometry(
-    input: Tensor,
-    expand: Callable[[Any], tuple],
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    output_size: Any,
+    input: Tensor, expand: Callable[[Any], tuple], kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> tuple[list[int], tuple, tuple]:
     """Sizes of the unpooled plane, stride and padding, one number per dimension."""
     kernel, padding = expand(kernel_size), expand(padding)
@@ -164,12 +155,7 @@ def _unpool_geometry(
 
 
 def max_unpool1d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    output_size: Any = None,
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """Put the values of a max_pool1d back where `indices` says; zeros elsewhere."""
     size, _, _ = _unpool_geometry(input, _single, kernel_size, stride, padding, output_size)
@@ -178,12 +164,7 @@ def max_unpool1d(
 
 
 def max_unpool2d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    output_size: Any = None,
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """Put the values of a max_pool2d back where `indices` says; zeros elsewhere."""
     size, _, _ = _unpool_geometry(input, _pair, kernel_size, stride, padding, output_size)
@@ -191,12 +172,7 @@ def max_unpool2d(
 
 
 def max_unpool3d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    output_size: Any = None,
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """Put the values of a max_pool3d back where `indices` says; zeros elsewhere."""
     size, stride, padding = _unpool_geometry(input, _triple, kernel_size, stride, padding, output_size)
@@ -277,35 +253,17 @@ def _lp_pool(
     return (torch.sign(means) * torch.relu(torch.abs(means))).mul(math.prod(kernel)).pow(1.0 / norm_type)
 
 
-def lp_pool1d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    ceil_mode: bool = False,
-) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum of x^p)^(1/p) of each window of (N, C, L), p = norm_type."""
     return _lp_pool(torch.avg_pool1d, _single(kernel_size), input, norm_type, stride, ceil_mode)
 
 
-def lp_pool2d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    ceil_mode: bool = False,
-) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum of x^p)^(1/p) of each window of (N, C, H, W), p = norm_type."""
     return _lp_pool(torch._C._nn.avg_pool2d, _pair(kernel_size), input, norm_type, stride, ceil_mode)
 
 
-def lp_pool3d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    ceil_mode: bool = False,
-) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum of x^p)^(1/p) of each window of (N, C, D, H, W), p = norm_type."""
     return _lp_pool(torch._C._nn.avg_pool3d, _triple(kernel_size), input, norm_type, stride, ceil_mode)
 
@@ -344,15 +302,7 @@ def fractional_max_pool2d_with_indices(
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """fractional_max_pool2d and the positions of its values in the flattened plane."""
-    return _fractional(
-        "fractional_max_pool2d",
-        _pair,
-        input,
-        kernel_size,
-        output_size,
-        output_ratio,
-        _random_samples,
-    )
+    return _fractional("fractional_max_pool2d", _pair, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
 def fractional_max_pool2d(
@@ -385,15 +335,7 @@ def fractional_max_pool3d_with_indices(
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """fractional_max_pool3d and the positions of its values in the flattened volume."""
-    return _fractional(
-        "fractional_max_pool3d",
-        _triple,
-        input,
-        kernel_size,
-        output_size,
-        output_ratio,
-        _random_samples,
-    )
+    return _fractional("fractional_max_pool3d", _triple, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
 def fractional_max_pool3d(

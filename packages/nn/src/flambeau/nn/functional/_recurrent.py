@@ -45,12 +45,7 @@ def lstm_cell(gates_x: Tensor, gates_h: Tensor, state: tuple) -> tuple[Tensor, T
     return torch.sigmoid(o) * torch.tanh(c), c
 
 
-CELLS: dict[str, Callable] = {
-    "RNN_TANH": rnn_tanh_cell,
-    "RNN_RELU": rnn_relu_cell,
-    "GRU": gru_cell,
-    "LSTM": lstm_cell,
-}
+CELLS: dict[str, Callable] = {"RNN_TANH": rnn_tanh_cell, "RNN_RELU": rnn_relu_cell, "GRU": gru_cell, "LSTM": lstm_cell}
 
 
 class Weights:

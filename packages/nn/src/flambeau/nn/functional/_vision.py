@@ -140,18 +140,11 @@ def _upsample(input: Tensor, n: int, mode: str, sizes: Any, factors: Any, align:
 
 
 def _deprecated(old: str) -> None:
-    warnings.warn(
-        f"`nn.functional.{old}` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=3,
-    )
+    warnings.warn(f"`nn.functional.{old}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
 
 
 def upsample(
-    input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
     """Deprecated name of `interpolate`."""
     _deprecated("upsample")
@@ -187,11 +180,7 @@ def _default_align_corners() -> bool:
 
 
 def grid_sample(
-    input: Tensor,
-    grid: Tensor,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: bool | None = None,
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
     """Values of `input` at the positions `grid`, which runs from -1 to 1 over each dimension.
 
@@ -254,21 +243,11 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
 
 
 def fold(
-    input: Tensor,
-    output_size: Any,
-    kernel_size: Any,
-    dilation: Any = 1,
-    padding: Any = 0,
-    stride: Any = 1,
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
     """Add sliding blocks (N, C * prod(kernel_size), L) up to (N, C, *output_size)."""
     return torch._C._nn.col2im(
-        input,
-        _pair(output_size),
-        _pair(kernel_size),
-        _pair(dilation),
-        _pair(padding),
-        _pair(stride),
+        input, _pair(output_size), _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
     )
 
 

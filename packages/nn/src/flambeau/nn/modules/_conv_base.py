@@ -135,13 +135,7 @@ class _ConvNd(Module):
 
 
 def _check_arguments(
-    in_channels: int,
-    out_channels: int,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    groups: int,
-    padding_mode: str,
+    in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, groups: int, padding_mode: str
 ) -> None:
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
@@ -247,12 +241,5 @@ class _ConvTransposeNd(_ConvNd):
             input, output_size, self.stride, self.padding, self.kernel_size, n, self.dilation
         )
         return getattr(F, self._operator)(
-            input,
-            self.weight,
-            self.bias,
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
+            input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation
         )

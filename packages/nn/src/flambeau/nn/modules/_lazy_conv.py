@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import flambeau as torch
-from flambeau.nn.modules.conv import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
+from flambeau.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from flambeau.nn.modules.lazy import LazyModuleMixin
 from flambeau.nn.parameter import UninitializedParameter
 

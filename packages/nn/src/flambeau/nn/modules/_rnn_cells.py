@@ -25,13 +25,7 @@ class RNNCellBase(Module):
     bias: bool
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool,
-        num_chunks: int,
-        device: Any = None,
-        dtype: Any = None,
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -127,12 +121,7 @@ class LSTMCell(RNNCellBase):
     """One step of an LSTM: (N, I), ((N, H), (N, H)) -> ((N, H), (N, H)), the states (h, c)."""
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
@@ -148,12 +137,7 @@ class GRUCell(RNNCellBase):
     """One step of a GRU: (N, I), (N, H) -> (N, H)."""
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 

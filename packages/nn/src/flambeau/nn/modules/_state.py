@@ -241,15 +241,7 @@ class StateDict:
     ) -> None:
         """Take this module's own entries; report through the three lists."""
         for hook in self._load_state_dict_pre_hooks.values():
-            hook(
-                state_dict,
-                prefix,
-                local_metadata,
-                strict,
-                missing_keys,
-                unexpected_keys,
-                error_msgs,
-            )
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = dict(self._parameters)
         for name, buf in self._buffers.items():
             if name not in self._non_persistent_buffers_set:
@@ -295,12 +287,7 @@ def _by_child(state_dict: Mapping[str, Any], prefix: str) -> dict[str, dict[str,
 
 
 def _find_unexpected(
-    module: Any,
-    state_dict: Mapping[str, Any],
-    prefix: str,
-    own: dict,
-    extra_key: str,
-    unexpected_keys: list[str],
+    module: Any, state_dict: Mapping[str, Any], prefix: str, own: dict, extra_key: str, unexpected_keys: list[str]
 ) -> None:
     n = len(prefix)
     for key in state_dict:

@@ -97,10 +97,7 @@ class Tree:
     ) -> Iterator[tuple[str, Parameter]]:
         """Iterate over (dotted name, parameter); a shared one appears under its first name."""
         yield from self._named_members(
-            lambda module: module._parameters.items(),
-            prefix=prefix,
-            recurse=recurse,
-            remove_duplicate=remove_duplicate,
+            lambda module: module._parameters.items(), prefix=prefix, recurse=recurse, remove_duplicate=remove_duplicate
         )
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
@@ -113,10 +110,7 @@ class Tree:
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over (dotted name, buffer); a shared one appears under its first name."""
         yield from self._named_members(
-            lambda module: module._buffers.items(),
-            prefix=prefix,
-            recurse=recurse,
-            remove_duplicate=remove_duplicate,
+            lambda module: module._buffers.items(), prefix=prefix, recurse=recurse, remove_duplicate=remove_duplicate
         )
 
     def get_submodule(self, target: str) -> Module:

@@ -80,10 +80,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             hidden = int(in_features // (div_value ** (i + 1)))
             size = self.cutoffs[i + 1] - self.cutoffs[i]
             self.tail.append(
-                Sequential(
-                    Linear(in_features, hidden, bias=False, **make),
-                    Linear(hidden, size, bias=False, **make),
-                )
+                Sequential(Linear(in_features, hidden, bias=False, **make), Linear(hidden, size, bias=False, **make))
             )
 
     def reset_parameters(self) -> None:

@@ -7,11 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from flambeau.nn.modules._parameter_containers import (
-    ParameterDict,
-    ParameterList,
-    checked_pairs,
-)
+from flambeau.nn.modules._parameter_containers import ParameterDict, ParameterList, checked_pairs
 from flambeau.nn.modules.module import Module, _addindent
 
 TYPE_CHECKING = False
@@ -19,14 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, KeysView, ValuesView
     from typing import Any
 
-__all__ = [
-    "Container",
-    "ModuleDict",
-    "ModuleList",
-    "ParameterDict",
-    "ParameterList",
-    "Sequential",
-]
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 class Container(Module):

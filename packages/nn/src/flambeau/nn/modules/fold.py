@@ -20,12 +20,7 @@ class Fold(Module):
     __constants__ = ["output_size", "kernel_size", "dilation", "padding", "stride"]
 
     def __init__(
-        self,
-        output_size: Any,
-        kernel_size: Any,
-        dilation: Any = 1,
-        padding: Any = 0,
-        stride: Any = 1,
+        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
     ) -> None:
         super().__init__()
         self.output_size = output_size

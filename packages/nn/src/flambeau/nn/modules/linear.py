@@ -43,12 +43,7 @@ class Linear(Module):
     weight: Tensor
 
     def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -83,12 +78,7 @@ class NonDynamicallyQuantizableLinear(Linear):
     """A Linear that dynamic quantisation leaves alone: attention reads its weight itself."""
 
     def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__(in_features, out_features, bias=bias, device=device, dtype=dtype)
 

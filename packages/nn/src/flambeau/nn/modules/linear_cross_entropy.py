@@ -51,13 +51,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         options: LinearCrossEntropyOptions | None = None,
     ) -> None:
         super().__init__(weight, None, None, reduction)
-        self.linear = Linear(
-            in_features,
-            num_classes * math.prod(out_features),
-            bias=bias,
-            device=device,
-            dtype=dtype,
-        )
+        self.linear = Linear(in_features, num_classes * math.prod(out_features), bias=bias, device=device, dtype=dtype)
         self.num_classes = num_classes
         self.out_features = out_features
         self.ignore_index = ignore_index

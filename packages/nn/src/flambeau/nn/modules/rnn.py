@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
-__all__ = [
-    "GRU",
-    "LSTM",
-    "RNN",
-    "GRUCell",
-    "LSTMCell",
-    "RNNBase",
-    "RNNCell",
-    "RNNCellBase",
-]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -106,10 +97,7 @@ class RNNBase(Module):
         gates = _GATES[self.mode] * self.hidden_size
         state = self.proj_size or self.hidden_size
         width = self.input_size if layer == 0 else state * directions
-        shapes: dict[str, tuple[int, ...]] = {
-            "weight_ih": (gates, width),
-            "weight_hh": (gates, state),
-        }
+        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, width), "weight_hh": (gates, state)}
         if self.bias:
             shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
         if self.proj_size:
@@ -165,10 +153,7 @@ class RNNBase(Module):
         return self.num_layers * directions, batch, self.proj_size or self.hidden_size
 
     def check_hidden_size(
-        self,
-        hx: Tensor,
-        expected_hidden_size: tuple[int, int, int],
-        msg: str = "Expected hidden size {}, got {}",
+        self, hx: Tensor, expected_hidden_size: tuple[int, int, int], msg: str = "Expected hidden size {}, got {}"
     ) -> None:
         """Refuse a hidden state of another shape."""
         if tuple(hx.size()) != tuple(expected_hidden_size):
@@ -382,14 +367,10 @@ class LSTM(RNNBase):
     def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
         self.check_input(input, batch_sizes)
         self.check_hidden_size(
-            hidden[0],
-            self.get_expected_hidden_size(input, batch_sizes),
-            "Expected hidden[0] size {}, got {}",
+            hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}"
         )
         self.check_hidden_size(
-            hidden[1],
-            self.get_expected_cell_size(input, batch_sizes),
-            "Expected hidden[1] size {}, got {}",
+            hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}"
         )
 
     def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:

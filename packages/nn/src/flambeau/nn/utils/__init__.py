@@ -16,10 +16,7 @@ from flambeau.nn.utils.fusion import (
     fuse_linear_bn_weights,
 )
 from flambeau.nn.utils.init import skip_init
-from flambeau.nn.utils.memory_format import (
-    convert_conv2d_weight_memory_format,
-    convert_conv3d_weight_memory_format,
-)
+from flambeau.nn.utils.memory_format import convert_conv2d_weight_memory_format, convert_conv3d_weight_memory_format
 from flambeau.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from flambeau.nn.utils.weight_norm import remove_weight_norm, weight_norm
 

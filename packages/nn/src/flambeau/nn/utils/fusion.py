@@ -8,12 +8,7 @@ from typing import Any
 import flambeau
 from flambeau.nn import Module, Parameter
 
-__all__ = [
-    "fuse_conv_bn_eval",
-    "fuse_conv_bn_weights",
-    "fuse_linear_bn_eval",
-    "fuse_linear_bn_weights",
-]
+__all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
 
 
 def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Module:
@@ -37,14 +32,7 @@ def fuse_conv_bn_eval(conv: Module, bn: Module, transpose: bool = False) -> Modu
 
 
 def fuse_conv_bn_weights(
-    conv_w: Any,
-    conv_b: Any,
-    bn_rm: Any,
-    bn_rv: Any,
-    bn_eps: float,
-    bn_w: Any,
-    bn_b: Any,
-    transpose: bool = False,
+    conv_w: Any, conv_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any, transpose: bool = False
 ) -> tuple[Parameter, Parameter]:
     """Return weight and bias of the fused convolution, in the dtypes of the convolution's."""
     conv_b = flambeau.zeros_like(bn_rm) if conv_b is None else conv_b

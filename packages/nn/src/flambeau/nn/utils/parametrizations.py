@@ -102,11 +102,7 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(
-    module: Module,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
-    dim: int | None = None,
+    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
     """Divide the weight by its largest singular value, followed by power iteration while training.
 
@@ -222,11 +218,7 @@ def _from_reflections(x: Any) -> Any:
 
 
 def orthogonal(
-    module: Module,
-    name: str = "weight",
-    orthogonal_map: str | None = None,
-    *,
-    use_trivialization: bool = True,
+    module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:
     """Keep a matrix, or batch of them, orthogonal: columns of length one at right angles.
 

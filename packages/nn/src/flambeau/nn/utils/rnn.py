@@ -49,11 +49,7 @@ class PackedSequence(PackedSequence_):
     __slots__ = ()
 
     def __new__(
-        cls,
-        data: Any,
-        batch_sizes: Any = None,
-        sorted_indices: Any = None,
-        unsorted_indices: Any = None,
+        cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None, unsorted_indices: Any = None
     ) -> PackedSequence:
         if batch_sizes is None:
             # The form that older pickles have: a pair in place of the data.
@@ -200,10 +196,7 @@ def _runs(sizes: list[int]) -> Iterable[tuple[int, int]]:
 
 
 def pad_packed_sequence(
-    sequence: PackedSequence,
-    batch_first: bool = False,
-    padding_value: float = 0.0,
-    total_length: int | None = None,
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Any, Any]:
     """Undo `pack_padded_sequence`.
 
@@ -253,10 +246,7 @@ def _lengths(sizes: list[int]) -> list[int]:
 
 
 def pad_sequence(
-    sequences: Any,
-    batch_first: bool = False,
-    padding_value: float = 0.0,
-    padding_side: str = "right",
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Any:
     """Stack sequences of different lengths, filled up to the longest.
 

@@ -118,11 +118,7 @@ class SpectralNormStateDictHook:
 
 
 def spectral_norm(
-    module: Module,
-    name: str = "weight",
-    n_power_iterations: int = 1,
-    eps: float = 1e-12,
-    dim: int | None = None,
+    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
     """Divide a parameter by its largest singular value; see `parametrizations.spectral_norm`."""
     if dim is None:

@@ -86,10 +86,7 @@ def _merged(dicts: Any) -> dict[str, Any]:
 
 @contextmanager
 def _reparametrize_module(
-    module: Module,
-    parameters_and_buffers: dict[str, Any],
-    tie_weights: bool = False,
-    strict: bool = False,
+    module: Module, parameters_and_buffers: dict[str, Any], tie_weights: bool = False, strict: bool = False
 ) -> Iterator[None]:
     """Within the context the module has the given tensors."""
     tensors = dict(parameters_and_buffers)

@@ -133,8 +133,4 @@ def _phases(total: int, pct_start: float, three_phase: bool) -> list[dict[str, A
         return [up, phase(total - 1, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))]
     down_end = float(2 * pct_start * total) - 2
     down = phase(down_end, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
-    return [
-        up,
-        down,
-        phase(total - 1, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum")),
-    ]
+    return [up, down, phase(total - 1, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))]

@@ -6,12 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from flambeau.optim.lr_scheduler._base import (
-    EPOCH_DEPRECATION_WARNING,
-    LRScheduler,
-    set_value,
-    values_of,
-)
+from flambeau.optim.lr_scheduler._base import EPOCH_DEPRECATION_WARNING, LRScheduler, set_value, values_of
 from flambeau.optim.optimizer import Optimizer
 
 

@@ -24,13 +24,7 @@ from collections import deque
 from typing import Any
 
 from flambeau.utils.data import _tensor_pickle
-from flambeau.utils.data._segments import (
-    SegmentReceiver,
-    SegmentSender,
-    map_file,
-    new_file,
-    write_file,
-)
+from flambeau.utils.data._segments import SegmentReceiver, SegmentSender, map_file, new_file, write_file
 
 INLINE_BYTES = 32 * 1024
 _ALIGNMENT = 64

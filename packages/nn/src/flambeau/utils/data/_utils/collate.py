@@ -38,9 +38,7 @@ def default_convert(data: Any) -> Any:
 
 
 def collate(
-    batch: Sequence[Any],
-    *,
-    collate_fn_map: dict[type | tuple[type, ...], Callable[..., Any]] | None = None,
+    batch: Sequence[Any], *, collate_fn_map: dict[type | tuple[type, ...], Callable[..., Any]] | None = None
 ) -> Any:
     """Put samples together by the type of the first one.
 
