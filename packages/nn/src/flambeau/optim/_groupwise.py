@@ -215,6 +215,26 @@ def decayed(group: Group, p: Any, grad: Any) -> Any:
     return grad.add(p, alpha=decay) if decay != 0 else grad
 
 
+def decayed_or_shrunk(group: Group, p: Any, grad: Any, lr: Any) -> Any:
+    """`decayed`, but with `decoupled_weight_decay` it is p that loses lr * weight_decay of itself."""
+    if group["maximize"]:
+        grad = -grad
+    decay = group["weight_decay"]
+    if decay == 0:
+        return grad
+    if group["decoupled_weight_decay"]:
+        p.mul_(1 - lr * decay)
+        return grad
+    return grad.add(p, alpha=decay)
+
+
+def scaling(optimizer: Any) -> dict[str, Any]:
+    """Scale and overflow flag that a gradient scaler left on the optimizer for its kernel."""
+    scale = getattr(optimizer, "grad_scale", None)
+    found = getattr(optimizer, "found_inf", None)
+    return {} if scale is None and found is None else {"grad_scale": scale, "found_inf": found}
+
+
 def _check_fused_flags(groups: list[Group]) -> None:
     for group in groups:
         if not group.get("fused"):
@@ -242,17 +262,14 @@ def _real_views(p: Any, grad: Any, state: State) -> tuple[Any, Any, State]:
 # ---- checks of options
 
 
-def check_lr(lr: Any) -> None:
+def check_lr(lr: Any, foreach: bool | None = None, capturable: bool = False) -> None:
     if isinstance(lr, flambeau.Tensor):
         if lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
+        if foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
     elif not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
-
-
-def check_tensor_lr(lr: Any, foreach: bool | None, capturable: bool = False) -> None:
-    if isinstance(lr, flambeau.Tensor) and foreach and not capturable:
-        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
 def check_not_negative(name: str, value: Any) -> None:
@@ -264,3 +281,12 @@ def check_betas(betas: tuple[Any, Any]) -> None:
     for i, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def check_adam_options(
+    lr: Any, betas: tuple[Any, Any], eps: float, weight_decay: float, foreach: bool | None, capturable: bool
+) -> None:
+    check_lr(lr, foreach, capturable)
+    check_not_negative("epsilon", eps)
+    check_betas(betas)
+    check_not_negative("weight_decay", weight_decay)

@@ -12,7 +12,6 @@ from flambeau.optim._groupwise import (
     advance,
     check_lr,
     check_not_negative,
-    check_tensor_lr,
     decayed,
     new_step,
     option,
@@ -56,8 +55,7 @@ class Adadelta(GroupwiseOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
+        check_lr(lr, foreach, capturable)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_not_negative("epsilon", eps)

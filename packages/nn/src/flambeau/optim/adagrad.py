@@ -14,13 +14,13 @@ from flambeau.optim._groupwise import (
     any_sparse,
     check_lr,
     check_not_negative,
-    check_tensor_lr,
     columns,
     decayed,
     increment,
     kernel,
     option,
     scalar_dtype,
+    scaling,
 )
 from flambeau.optim.optimizer import ParamsT
 
@@ -61,8 +61,7 @@ class Adagrad(GroupwiseOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach)
+        check_lr(lr, foreach)
         check_not_negative("lr_decay", lr_decay)
         check_not_negative("weight_decay", weight_decay)
         check_not_negative("initial_accumulator_value", initial_accumulator_value)
@@ -115,8 +114,7 @@ class Adagrad(GroupwiseOptimizer):
             weight_decay=group["weight_decay"],
             eps=group["eps"],
             maximize=group["maximize"],
-            grad_scale=getattr(self, "grad_scale", None),
-            found_inf=getattr(self, "found_inf", None),
+            **scaling(self),
         )
         return True
 

@@ -14,12 +14,13 @@ from flambeau.optim._groupwise import (
     check_betas,
     check_lr,
     check_not_negative,
-    check_tensor_lr,
     columns,
+    decayed_or_shrunk,
     increment,
     kernel,
     new_step,
     option,
+    scaling,
     zeros_like,
 )
 from flambeau.optim.optimizer import ParamsT
@@ -70,8 +71,7 @@ class Adam(GroupwiseOptimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
+        check_lr(lr, foreach, capturable)
         check_not_negative("epsilon", eps)
         check_betas(betas)
         _check_tensor_betas(betas, foreach, capturable)
@@ -124,7 +124,7 @@ class Adam(GroupwiseOptimizer):
             eps=group["eps"],
             amsgrad=amsgrad,
             maximize=group["maximize"],
-            **_scaling(self),
+            **scaling(self),
         )
         return True
 
@@ -133,14 +133,7 @@ class Adam(GroupwiseOptimizer):
         beta1, beta2 = (option(group, b) for b in group["betas"])
         m, v = state["exp_avg"], state["exp_avg_sq"]
         t = advance(state)
-        if group["maximize"]:
-            grad = -grad
-        decay = group["weight_decay"]
-        if decay != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * decay)
-            else:
-                grad = grad.add(p, alpha=decay)
+        grad = decayed_or_shrunk(group, p, grad, lr)
         m.lerp_(grad, 1 - beta1)
         if isinstance(beta2, flambeau.Tensor):
             v.mul_(beta2).add_(grad * grad * (1 - beta2))
@@ -202,10 +195,3 @@ def _check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable
             raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
         if is_tensor and beta.numel() != 1:
             raise ValueError(f"Tensor betas[{i}] must be 1-element")
-
-
-def _scaling(optimizer: Any) -> dict[str, Any]:
-    """Scale and overflow flag that a gradient scaler left on the optimizer for its kernel."""
-    scale = getattr(optimizer, "grad_scale", None)
-    found = getattr(optimizer, "found_inf", None)
-    return {} if scale is None and found is None else {"grad_scale": scale, "found_inf": found}

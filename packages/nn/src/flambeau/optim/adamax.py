@@ -11,10 +11,7 @@ from flambeau.optim._groupwise import (
     State,
     add_scaled_quotient,
     advance,
-    check_betas,
-    check_lr,
-    check_not_negative,
-    check_tensor_lr,
+    check_adam_options,
     decayed,
     new_step,
     option,
@@ -53,11 +50,7 @@ class Adamax(GroupwiseOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
-        check_not_negative("epsilon", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay", weight_decay)
+        check_adam_options(lr, betas, eps, weight_decay, foreach, capturable)
         super().__init__(
             params,
             {

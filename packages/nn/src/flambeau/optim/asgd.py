@@ -13,7 +13,6 @@ from flambeau.optim._groupwise import (
     advance,
     check_lr,
     check_not_negative,
-    check_tensor_lr,
     decayed,
     new_step,
     option,
@@ -59,8 +58,7 @@ class ASGD(GroupwiseOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
+        check_lr(lr, foreach, capturable)
         check_not_negative("weight_decay", weight_decay)
         super().__init__(
             params,

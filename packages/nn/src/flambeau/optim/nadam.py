@@ -11,10 +11,9 @@ from flambeau.optim._groupwise import (
     State,
     add_scaled_quotient,
     advance,
-    check_betas,
-    check_lr,
+    check_adam_options,
     check_not_negative,
-    check_tensor_lr,
+    decayed_or_shrunk,
     new_step,
     option,
     scalar_dtype,
@@ -57,11 +56,7 @@ class NAdam(GroupwiseOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
-        check_not_negative("epsilon", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay", weight_decay)
+        check_adam_options(lr, betas, eps, weight_decay, foreach, capturable)
         check_not_negative("momentum_decay", momentum_decay)
         super().__init__(
             params,
@@ -90,13 +85,7 @@ class NAdam(GroupwiseOptimizer):
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         t = advance(state)
-        if group["maximize"]:
-            grad = -grad
-        decay = group["weight_decay"]
-        if decay != 0 and group["decoupled_weight_decay"]:
-            p.mul_(1 - lr * decay)
-        elif decay != 0:
-            grad = grad.add(p, alpha=decay)
+        grad = decayed_or_shrunk(group, p, grad, lr)
         mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (s * group["momentum_decay"])) for s in (t, t + 1))
         state["mu_product"] *= mu
         product = state["mu_product"].item()

@@ -10,10 +10,8 @@ from flambeau.optim._groupwise import (
     State,
     add_scaled,
     advance,
-    check_betas,
-    check_lr,
-    check_not_negative,
-    check_tensor_lr,
+    check_adam_options,
+    decayed_or_shrunk,
     new_step,
     option,
     zeros_like,
@@ -53,11 +51,7 @@ class RAdam(GroupwiseOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
-        check_not_negative("epsilon", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay", weight_decay)
+        check_adam_options(lr, betas, eps, weight_decay, foreach, capturable)
         super().__init__(
             params,
             {
@@ -83,13 +77,7 @@ class RAdam(GroupwiseOptimizer):
         beta1, beta2 = group["betas"]
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         t = advance(state)
-        if group["maximize"]:
-            grad = -grad
-        decay = group["weight_decay"]
-        if decay != 0 and group["decoupled_weight_decay"]:
-            p.mul_(1 - lr * decay)
-        elif decay != 0:
-            grad = grad.add(p, alpha=decay)
+        grad = decayed_or_shrunk(group, p, grad, lr)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         step = mean / (1 - beta1**t)

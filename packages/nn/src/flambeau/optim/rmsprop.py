@@ -13,7 +13,6 @@ from flambeau.optim._groupwise import (
     advance,
     check_lr,
     check_not_negative,
-    check_tensor_lr,
     columns,
     decayed,
     increment,
@@ -62,8 +61,7 @@ class RMSprop(GroupwiseOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
+        check_lr(lr, foreach, capturable)
         check_not_negative("epsilon", eps)
         check_not_negative("momentum", momentum)
         check_not_negative("weight_decay", weight_decay)

@@ -11,7 +11,6 @@ from flambeau.optim._groupwise import (
     State,
     advance,
     check_lr,
-    check_tensor_lr,
     new_step,
     option,
     zeros_like,
@@ -52,8 +51,7 @@ class Rprop(GroupwiseOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach, capturable)
+        check_lr(lr, foreach, capturable)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(

@@ -12,10 +12,10 @@ from flambeau.optim._groupwise import (
     any_sparse,
     check_lr,
     check_not_negative,
-    check_tensor_lr,
     decayed,
     kernel,
     option,
+    scaling,
     wants_fused,
     with_gradients,
 )
@@ -57,8 +57,7 @@ class SGD(GroupwiseOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_tensor_lr(lr, foreach)
+        check_lr(lr, foreach)
         check_not_negative("momentum", momentum)
         check_not_negative("weight_decay", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -121,8 +120,7 @@ class SGD(GroupwiseOptimizer):
             nesterov=group["nesterov"],
             maximize=group["maximize"],
             is_first_step=is_first_step,
-            grad_scale=getattr(self, "grad_scale", None),
-            found_inf=getattr(self, "found_inf", None),
+            **scaling(self),
         )
 
     def _update_one(self, group: Group, p: Any, grad: Any) -> None:
