@@ -10,6 +10,8 @@ from flambeau.nn import _reduction as _Reduction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flambeau import Tensor
 
 
@@ -17,6 +19,12 @@ def _number(size_average: bool | None, reduce: bool | None, reduction: str) -> i
     if size_average is not None or reduce is not None:
         return _Reduction.legacy_get_enum(size_average, reduce)
     return _Reduction.get_enum(reduction)
+
+
+def _name(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    if size_average is not None or reduce is not None:
+        return _Reduction.legacy_get_string(size_average, reduce)
+    return reduction
 
 
 def reduced(values: Tensor, reduction: str) -> Tensor:
@@ -51,6 +59,14 @@ def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
     return reduced(losses, reduction)
 
 
+def _distance(
+    op: Callable[..., Tensor], input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, *options: float
+) -> Tensor:
+    if weight is not None:
+        return _weighted(op(input, target, 0, *options), weight, reduction)
+    return op(input, target, _Reduction.get_enum(reduction), *options)
+
+
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -61,11 +77,8 @@ def mse_loss(
 ) -> Tensor:
     """(input - target)^2, reduced; with `weight` (input's shape) the weighted mean or sum."""
     input, target = _broadcast(input, target)
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
-    if weight is not None:
-        return _weighted(torch._C._nn.mse_loss(input, target, 0), weight, reduction)
-    return torch._C._nn.mse_loss(input, target, _Reduction.get_enum(reduction))
+    reduction = _name(size_average, reduce, reduction)
+    return _distance(torch._C._nn.mse_loss, input, target, weight, reduction)
 
 
 def l1_loss(
@@ -78,11 +91,8 @@ def l1_loss(
 ) -> Tensor:
     """|input - target|, reduced; with `weight` (input's shape) the weighted mean or sum."""
     input, target = _broadcast(input, target)
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
-    if weight is not None:
-        return _weighted(torch._C._nn.l1_loss(input, target, 0), weight, reduction)
-    return torch._C._nn.l1_loss(input, target, _Reduction.get_enum(reduction))
+    reduction = _name(size_average, reduce, reduction)
+    return _distance(torch._C._nn.l1_loss, input, target, weight, reduction)
 
 
 def smooth_l1_loss(
@@ -106,9 +116,7 @@ def huber_loss(
 ) -> Tensor:
     """d^2 / 2 where |d| <= delta, delta (|d| - delta / 2) elsewhere, for d = input - target."""
     input, target = _broadcast(input, target)
-    if weight is not None:
-        return _weighted(torch._C._nn.huber_loss(input, target, 0, delta), weight, reduction)
-    return torch._C._nn.huber_loss(input, target, _Reduction.get_enum(reduction), delta)
+    return _distance(torch._C._nn.huber_loss, input, target, weight, reduction, delta)
 
 
 def soft_margin_loss(
@@ -182,8 +190,7 @@ def kl_div(
 
     "batchmean", the sum over the number of samples, is the divergence's definition.
     """
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
+    reduction = _name(size_average, reduce, reduction)
     if reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support "
@@ -212,8 +219,7 @@ def poisson_nll_loss(
 
     `full` adds Stirling's approximation of the constant term.
     """
-    if size_average is not None or reduce is not None:
-        reduction = _Reduction.legacy_get_string(size_average, reduce)
+    reduction = _name(size_average, reduce, reduction)
     _Reduction.get_enum(reduction)
     if log_input:
         loss = input.exp() - target * input

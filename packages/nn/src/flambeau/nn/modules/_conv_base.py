@@ -80,10 +80,9 @@ class _ConvNd(Module):
             else (out_channels, in_channels // groups, *kernel_size)
         )
         self.weight = Parameter(torch.empty(shape, device=device, dtype=dtype))
-        if bias:
-            self.bias = Parameter(torch.empty(out_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("bias", None)
+        self.register_parameter(
+            "bias", Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        )
         self.reset_parameters()
 
     def _padding_for_pad(self) -> list[int] | tuple[int, ...]:

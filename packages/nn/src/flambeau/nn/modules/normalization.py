@@ -65,7 +65,22 @@ def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
-class LayerNorm(Module):
+class _AffineNorm(Module):
+    def _make_affine(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            param = Parameter(torch.empty(shape, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, param)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set weight to 1 and bias to 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class LayerNorm(_AffineNorm):
     """Normalise over the last dimensions, those of `normalized_shape`; (*, S) -> (*, S).
 
     Parameters
@@ -94,19 +109,7 @@ class LayerNorm(Module):
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        for name, wanted in (("weight", True), ("bias", bias)):
-            param = None
-            if elementwise_affine and wanted:
-                param = Parameter(torch.empty(self.normalized_shape, device=device, dtype=dtype))
-            self.register_parameter(name, param)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set weight to 1 and bias to 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._make_affine(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         params = self._parameters  # see Note [Reading parameters] in module.py
@@ -121,7 +124,7 @@ class LayerNorm(Module):
         )
 
 
-class GroupNorm(Module):
+class GroupNorm(_AffineNorm):
     """Normalise each of `num_groups` groups of channels of each sample of (N, C, ...).
 
     Raises
@@ -153,19 +156,7 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, wanted in (("weight", True), ("bias", bias)):
-            param = None
-            if affine and wanted:
-                param = Parameter(torch.empty(num_channels, device=device, dtype=dtype))
-            self.register_parameter(name, param)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set weight to 1 and bias to 0."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._make_affine(num_channels, affine, affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)

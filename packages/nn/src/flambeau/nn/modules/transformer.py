@@ -260,6 +260,37 @@ class _TransformerLayer(Module):
     self_attn: MultiheadAttention
     dropout1: Dropout
 
+    def __init__(
+        self,
+        attentions: tuple[str, ...],
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float,
+        activation: str | Callable[[Tensor], Tensor],
+        layer_norm_eps: float,
+        batch_first: bool,
+        norm_first: bool,
+        bias: bool,
+        device: Any,
+        dtype: Any,
+    ) -> None:
+        super().__init__()
+        make = {"bias": bias, "device": device, "dtype": dtype}
+        for name in attentions:
+            self.add_module(name, MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **make))
+        self.linear1 = Linear(d_model, dim_feedforward, **make)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, **make)
+        self.norm_first = norm_first
+        # One residual branch for each attention and one for the feed-forward network.
+        branches = range(1, len(attentions) + 2)
+        for i in branches:
+            self.add_module(f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, **make))
+        for i in branches:
+            self.add_module(f"dropout{i}", Dropout(dropout))
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
         self.__dict__.setdefault("activation", F.relu)
@@ -309,18 +340,10 @@ class TransformerEncoderLayer(_TransformerLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__()
-        make = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **make)
-        self.linear1 = Linear(d_model, dim_feedforward, **make)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **make)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **make)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **make)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+        super().__init__(
+            ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
+            bias, device, dtype,
+        )  # fmt: skip
 
     def forward(
         self,
@@ -365,21 +388,10 @@ class TransformerDecoderLayer(_TransformerLayer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__()
-        make = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **make)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **make)
-        self.linear1 = Linear(d_model, dim_feedforward, **make)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **make)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **make)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **make)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, **make)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+        super().__init__(
+            ("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
+            bias, device, dtype,
+        )  # fmt: skip
 
     def forward(
         self,
