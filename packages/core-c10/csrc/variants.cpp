@@ -96,6 +96,11 @@ constexpr int kMaxResults = 8;
 
 const ShapedKernel& shaped(const Operator& op) { return *static_cast<const ShapedKernel*>(op.payload); }
 
+void run_shape_rule(const Operator& op, const Value* args, TensorSpec* specs) {
+  if (const auto check = shaped(op).check) check(op, args);
+  shaped(op).shape(args, specs);
+}
+
 Device device_of(const Operator& op, const Value* args) {
   for (int i = 0; i < op.num_args; ++i) {
     if (args[i].tag == Tag::Tensor) return args[i].tensor->device;
@@ -115,13 +120,13 @@ Tensor allocate(const TensorSpec& spec, Device device) {
 void run_shaped_functional(const Operator& op, KeySet, const Value* args, Value* results) {
   if (op.num_results == 1) {  // small products and the like spend their time here
     TensorSpec spec;
-    shaped(op).shape(args, &spec);
+    run_shape_rule(op, args, &spec);
     Tensor out = allocate(spec, {DeviceType::CPU, -1});
     shaped(op).run(args, &out);
     return set_result(results, std::move(out));
   }
   TensorSpec specs[kMaxResults];
-  shaped(op).shape(args, specs);
+  run_shape_rule(op, args, specs);
   Tensor outs[kMaxResults];
   for (int i = 0; i < op.num_results; ++i) outs[i] = allocate(specs[i], {DeviceType::CPU, -1});
   shaped(op).run(args, outs);
@@ -130,14 +135,14 @@ void run_shaped_functional(const Operator& op, KeySet, const Value* args, Value*
 
 void run_shaped_meta(const Operator& op, KeySet, const Value* args, Value* results) {
   TensorSpec specs[kMaxResults];
-  shaped(op).shape(args, specs);
+  run_shape_rule(op, args, specs);
   for (int i = 0; i < op.num_results; ++i) set_result(results + i, allocate(specs[i], device_of(op, args)));
 }
 
 void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* results) {
   const Operator& f = *op.functional;
   TensorSpec specs[kMaxResults];
-  shaped(f).shape(args, specs);
+  run_shape_rule(f, args, specs);
   Tensor outs[kMaxResults];
   bool direct = true;  // the kernel may write straight into `out`: same dtype, row-major, disjoint from every argument
   for (int i = 0; i < f.num_results; ++i) {

@@ -14,9 +14,6 @@ struct AttentionShape {
   int64_t B, H, L, S, E, V;
 };
 
-/// Checks (B, H, L, E), (B, H, S, E), (B, H, S, V) of one dtype. Throws RuntimeError.
-AttentionShape check_attention(const char* op, const Tensor& q, const Tensor& k, const Tensor& v);
-
 /// The mask as numbers to add, seen as (B, H, L, S); undefined without one. True of a bool mask lets a pair take part.
 Tensor additive_mask(const char* op, const Tensor& mask, const AttentionShape& s, DType dtype);
 

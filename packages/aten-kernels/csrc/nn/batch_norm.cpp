@@ -146,17 +146,11 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_out, c
                                                        const Tensor& save_invstd, bool train, double eps,
                                                        const Value& output_mask) {
   const char* op = "native_batch_norm_backward";
-  check_inputs(op, input, weight, {}, running_mean, running_var, true);
-  check_sizes(op, "grad_out", grad_out, input.sizes());
-  check_same_dtype(op, grad_out, "grad_out", input, "input");
-  FL_CHECK(output_mask.size == 3, "[", op, "] output_mask needs 3 entries, got ", output_mask.size);
   const DType d = compute_dtype(op, input.dtype());
   const MemoryFormat format = format_of(input);
   const Channels c(input, format);
   const bool saved =
       save_mean.defined() && save_mean.numel() == c.C && save_invstd.defined() && save_invstd.numel() == c.C;
-  FL_CHECK(saved || (!train && running_mean.defined() && running_var.defined()), "[", op,
-           "] needs save_mean and save_invstd of ", c.C, " elements", train ? "" : ", or running_mean and running_var");
   const Tensor g = prepared_in(grad_out, d, format), x = prepared_in(input, d, format), w = prepared(weight, d);
   const Tensor mean = prepared(saved ? save_mean : running_mean, d),
                spread = prepared(saved ? save_invstd : running_var, d);

@@ -52,12 +52,6 @@ void embedding_cpu(const Tensor& weight, const Tensor& indices, int64_t, bool, b
 TensorSpec embedding_backward_shape(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t,
                                     bool) {
   const char* op = "embedding_dense_backward";
-  check_index_dtype(op, indices);
-  FL_CHECK(num_weights >= 0, "[", op, "] num_weights must not be negative, got ", num_weights);
-  FL_CHECK_SHAPE(grad_output.dim() == indices.dim() + 1 &&
-                     IntList(grad_output.sizes().first(static_cast<size_t>(indices.dim()))) == indices.sizes(),
-                 "[", op, "] grad_output has sizes ", grad_output.sizes(), ", expected those of indices, ",
-                 indices.sizes(), ", and the width of the table");
   compute_dtype(op, grad_output.dtype());
   std::vector<int64_t> sizes{num_weights, grad_output.sizes().back()};
   checked_numel(sizes, op);

@@ -123,14 +123,6 @@ Tensor embedding_bag_weight_backward(const Tensor& grad, const Tensor& indices, 
                                      bool scale_grad_by_freq, int64_t mode, const Tensor& per_sample_weights,
                                      int64_t padding_idx) {
   const char* op = "_embedding_bag_dense_backward";
-  FL_CHECK_SHAPE(grad.dim() == 2 && indices.dim() == 1, "[", op, "] grad must be 2D and indices 1D, got ", grad.sizes(),
-                 " and ", indices.sizes());
-  FL_CHECK(num_weights >= 0 && mode >= 0 && mode <= 2, "[", op,
-           "] num_weights must not be negative and mode 0 to 2, got ", num_weights, " and ", mode);
-  check_sizes(op, "offset2bag", offset2bag, indices.sizes());
-  check_sizes(op, "bag_size", bag_size, {grad.sizes()[0]});
-  if (mode == kMax) check_sizes(op, "maximum_indices", maximum_indices, grad.sizes());
-  if (per_sample_weights.defined()) check_sizes(op, "per_sample_weights", per_sample_weights, indices.sizes());
   const DType d = compute_dtype(op, grad.dtype());
   const int64_t width = grad.sizes()[1], count = indices.numel(), bags = grad.sizes()[0];
   Tensor out = empty({num_weights, width}, grad.options());
@@ -178,11 +170,7 @@ Tensor embedding_bag_scale_backward(const Tensor& grad, const Tensor& weight, co
                                     const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
                                     int64_t padding_idx) {
   const char* op = "_embedding_bag_per_sample_weights_backward";
-  FL_CHECK(mode == kSum, "[", op, "] only the mode sum (0) has per_sample_weights, got mode ", mode);
   check_bags(op, weight, indices, offsets, mode, {}, false);
-  FL_CHECK_SHAPE(grad.dim() == 2 && grad.sizes()[1] == weight.sizes()[1], "[", op, "] grad has sizes ", grad.sizes(),
-                 ", weight has ", weight.sizes(), "; the last sizes must be equal");
-  check_sizes(op, "offset2bag", offset2bag, indices.sizes());
   const DType d = compute_dtype(op, grad.dtype());
   const Tensor g = prepared(grad, d), table = prepared(weight, d), at = prepared(indices, DType::Int64),
                bag = prepared(offset2bag, DType::Int64);

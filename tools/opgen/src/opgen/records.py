@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from opgen.checks import Check, CheckError, read_check
 from opgen.schema import Schema, parse_schema
 
 CLASSES = ("core", "composite", "fused")
@@ -31,6 +32,7 @@ FIELDS = {
     "backend_free": "the kernel only looks at geometry and serves every device",
     "differentiable": "false: results never require gradients",
     "doc": "one sentence",
+    "checks": "conditions on the arguments, a list of expressions (opgen.checks)",
     "tags": "free words",
 }
 
@@ -63,6 +65,7 @@ class Record:
     backend_free: bool = False
     differentiable: bool = True
     doc: str = ""
+    checks: tuple[Check, ...] = field(default=())
     tags: tuple[str, ...] = field(default=())
 
     @property
@@ -132,6 +135,12 @@ def read_record(row: dict, source: str, package: str) -> Record:
         raise RecordError(
             f"{where}: exactly one of pointwise, kernel, inplace_kernel, python, alias_of; got {bodies or 'none'}"
         )
+    if row.get("checks") and not row.get("kernel"):
+        raise RecordError(f"{where}: checks stand before a kernel; this record has none")
+    try:
+        checks = tuple(read_check(text, schema) for text in row.get("checks", ()))
+    except CheckError as error:
+        raise RecordError(f"{where}: {error}") from error
     pointwise = bool(row.get("pointwise"))
     view, mutates = bool(row.get("view")), bool(row.get("mutates"))
     fresh = all(t.base == "Tensor" and not t.is_list for t, _ in schema.returns) and bool(schema.returns)
@@ -158,5 +167,6 @@ def read_record(row: dict, source: str, package: str) -> Record:
         backend_free=bool(row.get("backend_free")),
         differentiable=bool(row.get("differentiable", True)),
         doc=" ".join(str(row.get("doc", "")).split()),
+        checks=checks,
         tags=tuple(row.get("tags", ())),
     )

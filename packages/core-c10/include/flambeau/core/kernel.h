@@ -41,6 +41,8 @@ struct TensorSpec {
 
 /// Payload of an operator with a shape rule and a kernel that fills results: functional, out and meta forms follow.
 struct ShapedKernel {
+  /// Runs first, before the shape rule; null where the record states no checks.
+  void (*check)(const Operator& op, const Value* args);
   /// Checks the arguments and writes one spec a result.
   void (*shape)(const Value* args, TensorSpec* specs);
   /// Fills the results, which have the sizes and dtypes of the specs and overlap no argument.
@@ -83,8 +85,8 @@ template <class... Args, void (*Fn)(Args...), int N> struct TypedRun<Fn, N> {
   }
 };
 
-template <auto Shape, auto Run, int N = 1>
-inline constexpr ShapedKernel shaped_kernel{&TypedShape<Shape>::frame, &TypedRun<Run, N>::frame};
+template <auto Shape, auto Run, int N = 1, auto Check = nullptr>
+inline constexpr ShapedKernel shaped_kernel{Check, &TypedShape<Shape>::frame, &TypedRun<Run, N>::frame};
 
 /// Kernels that read a ShapedKernel from `op.payload`.
 FL_API void run_shaped_functional(const Operator& op, KeySet keys, const Value* args, Value* results);
