@@ -17,9 +17,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from opgen.records import Record, RecordError, _Loader
+from opgen.records import Record, RecordError, load_yaml
 
 _OPTIONS = {"non_differentiable_results", "forward"}
 _GEOMETRY = (
@@ -82,10 +80,7 @@ def load_derivatives(schemas_dir: Path, records: list[Record]) -> list[Derivativ
     seen: dict[str, str] = {}
     for path in sorted((schemas_dir / "derivatives").glob("*.yaml")):
         source = f"schemas/derivatives/{path.name}"
-        try:
-            document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-        except yaml.YAMLError as error:
-            raise RecordError(f"{source}: {error}") from error
+        document = load_yaml(path, source)
         for name, row in document["derivatives"].items():
             if name == "__line__":
                 continue

@@ -82,16 +82,21 @@ class _Loader(yaml.SafeLoader):
         return mapping
 
 
+def load_yaml(path: Path, source: str) -> dict:
+    """The document, whose mappings keep their line as `__line__`. Raises RecordError."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise RecordError(f"{source}: {error}") from error
+
+
 def load_records(schemas_dir: Path) -> list[Record]:
     """Every record of `schemas/ops/*.yaml`, files in order of name. Raises RecordError."""
     records: list[Record] = []
     seen: dict[str, Record] = {}
     for path in sorted((schemas_dir / "ops").glob("*.yaml")):
         source = f"schemas/ops/{path.name}"
-        try:
-            document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-        except yaml.YAMLError as error:
-            raise RecordError(f"{source}: {error}") from error
+        document = load_yaml(path, source)
         for row in document["operators"] or ():
             record = read_record(row, source, document.get("package", "aten"))
             if other := seen.get(record.schema.full_name):

@@ -1,6 +1,7 @@
 """Random operators that others make up."""
 
 import math
+from collections.abc import Callable
 
 import flambeau
 from flambeau import Tensor
@@ -19,6 +20,24 @@ def _noise_shape(input: Tensor) -> tuple[int, ...]:
     return (*input.shape[:2], *(1,) * (input.dim() - 2))
 
 
+def _dropped(
+    input: Tensor, p: float, train: bool, by_channel: bool, combine: Callable[[Tensor, Tensor, float], Tensor]
+) -> Tensor:
+    """combine(input, noise, p), where noise is 1 with probability 1 - p and else 0."""
+    _check(p)
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    shape = _noise_shape(input) if by_channel else None
+    if p == 1:
+        return input * 0
+    noise = flambeau.empty_like(input) if shape is None else input.new_empty(shape)
+    return combine(input, noise.bernoulli_(1 - p), p)
+
+
+def _scaled(input: Tensor, noise: Tensor, p: float) -> Tensor:
+    return input * (noise / (1 - p))
+
+
 def _alpha(input: Tensor, noise: Tensor, p: float) -> Tensor:
     a = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     shift = (noise - 1) * (_ALPHA * a) + _ALPHA * a * p
@@ -27,35 +46,17 @@ def _alpha(input: Tensor, noise: Tensor, p: float) -> Tensor:
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Whole channels dropped."""
-    _check(p)
-    if p == 0 or not train or input.numel() == 0:
-        return input
-    shape = _noise_shape(input)
-    if p == 1:
-        return input * 0
-    noise = input.new_empty(shape).bernoulli_(1 - p) / (1 - p)
-    return input * noise
+    return _dropped(input, p, train, True, _scaled)
 
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance of what selu gives."""
-    _check(p)
-    if p == 0 or not train or input.numel() == 0:
-        return input
-    if p == 1:
-        return input * 0
-    return _alpha(input, flambeau.empty_like(input).bernoulli_(1 - p), p)
+    return _dropped(input, p, train, False, _alpha)
 
 
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """alpha_dropout of whole channels."""
-    _check(p)
-    if p == 0 or not train or input.numel() == 0:
-        return input
-    shape = _noise_shape(input)
-    if p == 1:
-        return input * 0
-    return _alpha(input, input.new_empty(shape).bernoulli_(1 - p), p)
+    return _dropped(input, p, train, True, _alpha)
 
 
 def randint_like_tensor(self: Tensor, high: Tensor, **options: object) -> Tensor:

@@ -37,8 +37,24 @@ class Param:
     kind: str  # one of PARAM_KINDS
 
 
+class Located:
+    """What records of schemas/scalar share: the place of the definition."""
+
+    file: Path
+    line: int
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @property
+    def source(self) -> str:
+        """Path of the record for generated files: independent of where the tree lies."""
+        return f"schemas/scalar/{self.file.name}"
+
+
 @dataclass(frozen=True)
-class Body:
+class Body(Located):
     """One pointwise operator's arithmetic and the facts about it."""
 
     name: str
@@ -54,15 +70,6 @@ class Body:
     narrow: Callable[..., object] | None
     file: Path
     line: int
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.line}"
-
-    @property
-    def source(self) -> str:
-        """Path of the record for generated files: independent of where the tree lies."""
-        return f"schemas/scalar/{self.file.name}"
 
 
 class RecordError(ValueError):

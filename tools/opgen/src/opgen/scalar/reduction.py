@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 
-from opgen.scalar.body import Param, RecordError, _one_of, collect, parse_param
+from opgen.scalar.body import Located, Param, RecordError, _one_of, collect, parse_param
 from opgen.scalar.ir import Node
 from opgen.scalar.lang import BodyError, Trace, Value, cast
 from opgen.scalar.trace import param_type
@@ -40,7 +40,7 @@ _FUNCTIONS = ("identity", "load", "combine", "finish", "accumulate")
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Reduction(Located):
     name: str
     functions: dict[str, Callable[..., object]]
     dtypes: tuple[ScalarType, ...]
@@ -49,14 +49,6 @@ class Reduction:
     params: tuple[Param, ...]
     file: Path
     line: int
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.line}"
-
-    @property
-    def source(self) -> str:
-        return f"schemas/scalar/{self.file.name}"
 
     @property
     def is_indexed(self) -> bool:

@@ -200,14 +200,16 @@ class Identity(BasePruningMethod):
         return default_mask
 
 
-class RandomUnstructured(BasePruningMethod):
-    """Prunes elements at random: an amount of them, or a share."""
-
+class _Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: float) -> None:
         _check_amount(amount)
         self.amount = amount
+
+
+class RandomUnstructured(_Unstructured):
+    """Prunes elements at random: an amount of them, or a share."""
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         count = _count(self.amount, t.nelement())
@@ -215,14 +217,8 @@ class RandomUnstructured(BasePruningMethod):
         return _without(default_mask, scores.view(-1), count, largest=True)
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the elements of least magnitude: an amount of them, or a share."""
-
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: float) -> None:
-        _check_amount(amount)
-        self.amount = amount
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
         count = _count(self.amount, t.nelement())
