@@ -1,6 +1,7 @@
 // flambeau.autograd._C: properties that autograd gives Tensor, and the engine's entry.
 #include "engine.h"
 #include "formula.h"
+#include "formula_functions.h"
 #include "nodes_list.h"
 #include "python_node.h"
 #include "record.h"
@@ -311,11 +312,40 @@ void no_derivative(const Operator& op, KeySet keys, const Value* args, Value* re
   for (int i = 0; i < op.num_results; ++i) set_histories(results[i], node);
 }
 
+/// What an operator left that overwrote a tensor with numbers that do not depend on it, such as `x.eq_(2)`.
+struct Overwritten final : Node {
+  void apply(const Tensor*, Tensor* results) override {
+    for (size_t i = 0; i < next.size(); ++i)
+      if (needs(i)) results[i] = zeros_like_options(outputs[0].sizes(), outputs[0].options());
+  }
+  const char* name() const override { return "Overwritten"; }
+};
+
+// In-place forms that write by themselves and have no formula: a gradient of zeros where the record says that results
+// carry none, otherwise a refusal when gradients arrive. Never the silence that would pass gradients through.
+void no_inplace_derivative(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  if (args[0].tag != Tag::Tensor || !any_tensor_differentiable(op, args)) return run_below(op, keys, args, results);
+  const Tensor& self = args[0].as_tensor();
+  check_inplace(op, self);
+  const Operator& functional = op.functional ? *op.functional : op;
+  NodeRef node =
+      functional.flags & kNotDifferentiable ? make_node<Overwritten>() : make_not_implemented(op.name.c_str());
+  node->next.push_back(edge_of(self));
+  run_below(op, keys, args, results);
+  rebase_history(self, node);
+}
+
 void out_refuses_gradients(const Operator& op, KeySet keys, const Value* args, Value* results) {
   FL_CHECK(
       !any_tensor_differentiable(op, args), op.name,
       "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   redispatch(op, keys & keys_below(Key::Autograd), args, results);
+}
+
+// Not one that goes through its functional form or through other operators, which are recorded themselves.
+bool has_own_kernel(const Operator& op) {
+  if (op.functional) return op.kernel_at(static_cast<int>(Key::CPU)) != &inplace_through_functional;
+  return op.op_class != OpClass::Composite;
 }
 
 void follow(Operator& op) {
@@ -324,6 +354,8 @@ void follow(Operator& op) {
     op.set_kernel(Key::Autograd, &out_refuses_gradients);
   else if (op.variant == Variant::Functional && op.op_class != OpClass::Composite && !(op.flags & kNotDifferentiable))
     op.set_kernel(Key::Autograd, &no_derivative);
+  else if (op.variant == Variant::InPlace && has_own_kernel(op))
+    op.set_kernel(Key::Autograd, &no_inplace_derivative);
 }
 
 }  // namespace

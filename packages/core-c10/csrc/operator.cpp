@@ -131,29 +131,71 @@ void Operator::read_shape_of_frame() {
   num_results = result[open + 1] == ')' ? 0 : static_cast<uint8_t>(1 + std::count(result.begin(), result.end(), ','));
 }
 
-void Operator::recompute_active() {
+// The operator's own kernels, and over them what was added: a kernel for one key before one for every backend, the
+// latest before earlier ones.
+void Operator::recompute_table() {
+  if (added_) {
+    std::copy_n(added_->own, kNumKeys, table_);
+    std::fill_n(added_->context, kNumKeys, nullptr);
+    const auto put = [&](int i, const Added::Entry& e) {
+      table_[i] = e.kernel;
+      added_->context[i] = e.context;
+    };
+    for (const Added::Entry& e : added_->entries)
+      for (int i = 0; !e.key && i < static_cast<int>(Key::Autograd); ++i)
+        if (!added_->own[i]) put(i, e);
+    for (const Added::Entry& e : added_->entries)
+      if (e.key) put(static_cast<int>(*e.key), e);
+  }
   active_ = 0;
   for (int i = 0; i < kNumKeys; ++i)
     if (table_[i]) active_ |= KeySet{1} << i;
 }
 
-void Operator::set_kernel(Key key, Kernel k, void* context) {
-  table_[static_cast<int>(key)] = k;
-  context_[static_cast<int>(key)] = context;
-  recompute_active();
+void Operator::set_kernel(Key key, Kernel k) {
+  (added_ ? added_->own : table_)[static_cast<int>(key)] = k;
+  recompute_table();
 }
 
 // A decomposition serves every backend that has no kernel of its own.
 void Operator::set_composite_kernel(Kernel k) {
+  Kernel* own = added_ ? added_->own : table_;
   for (int i = 0; i < static_cast<int>(Key::Autograd); ++i)
-    if (!table_[i]) table_[i] = k;
-  recompute_active();
+    if (!own[i]) own[i] = k;
+  recompute_table();
 }
 
-void Operator::clear_kernel(Key key) {
-  table_[static_cast<int>(key)] = nullptr;
-  context_[static_cast<int>(key)] = nullptr;
-  recompute_active();
+void Operator::clear_kernels() {
+  std::fill_n(added_ ? added_->own : table_, kNumKeys, nullptr);
+  recompute_table();
+}
+
+uint64_t Operator::add_kernel(std::optional<Key> key, Kernel k, void* context) {
+  static uint64_t last = 0;  // callers hold the interpreter lock
+  if (!added_) {
+    added_ = std::make_unique<Added>();
+    std::copy_n(table_, kNumKeys, added_->own);
+  }
+  added_->entries.push_back({++last, key, k, context});
+  recompute_table();
+  return last;
+}
+
+void* Operator::remove_kernel(uint64_t number) {
+  if (!added_) return nullptr;
+  auto& entries = added_->entries;
+  const auto it = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.number == number; });
+  if (it == entries.end()) return nullptr;
+  void* context = it->context;
+  entries.erase(it);
+  recompute_table();
+  return context;
+}
+
+bool Operator::has_added_kernel(Key key) const {
+  if (!added_) return false;
+  const auto& entries = added_->entries;
+  return std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return e.key == key; });
 }
 
 void throw_no_kernel(const Operator& op, KeySet keys) {
@@ -325,7 +367,7 @@ void remove_operator(Operator& op) {
   // The object itself stays: Python may still hold it. It can no longer be found, and has no kernels.
   auto node = r.by_key.extract(op.qualified_name());
   Operator* leaked = node.mapped().release();
-  for (int i = 0; i < kNumKeys; ++i) leaked->clear_kernel(static_cast<Key>(i));
+  leaked->clear_kernels();
 }
 
 Operator* find_operator(std::string_view ns, std::string_view name) {

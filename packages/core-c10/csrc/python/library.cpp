@@ -68,8 +68,6 @@ PyObject* op_flags(PyObject*, PyObject* args) {
   return guarded([&] { return PyLong_FromLong(merged_flags(ns, name)); });
 }
 
-int g_methods_installed_for = 0;
-
 // Adds methods for every operator that has become known since the last call.
 PyObject* install_methods(PyObject*, PyObject*) {
   return guarded([&]() -> PyObject* {
@@ -88,7 +86,6 @@ PyObject* install_methods(PyObject*, PyObject*) {
       checked(PyDict_SetItem(dict, key.get(), f.get()));
     }
     PyType_Modified(TensorType);
-    (void)g_methods_installed_for;
     Py_RETURN_NONE;
   });
 }
@@ -126,38 +123,45 @@ PyObject* library_define(PyObject*, PyObject* args) {
   });
 }
 
+// What a kernel's capsule holds. Operators live as long as the process, removed ones too, so the pointer stays good.
+struct Registration {
+  Operator* op;
+  uint64_t number;
+};
+
+constexpr const char* kRegistration = "flambeau.library registration";
+
+void undo_registration(PyObject* capsule) {
+  auto* r = static_cast<Registration*>(PyCapsule_GetPointer(capsule, kRegistration));
+  Py_XDECREF(static_cast<PyObject*>(r->op->remove_kernel(r->number)));
+  delete r;
+}
+
+// (ns, name, key, callable, whether an earlier Python kernel may stand there) -> an object; the kernel goes with it
 PyObject* library_impl(PyObject*, PyObject* args) {
   const char *ns, *name, *key;
   PyObject* fn;
-  if (!PyArg_ParseTuple(args, "sssO", &ns, &name, &key, &fn)) return nullptr;
+  int over = 0;
+  if (!PyArg_ParseTuple(args, "sssO|p", &ns, &name, &key, &fn, &over)) return nullptr;
   return guarded([&]() -> PyObject* {
     Operator& op = get_operator(ns, name);
     const std::string_view k = key;
-    const bool composite = k == "CompositeImplicitAutograd" || k == "CompositeExplicitAutograd";
-    Py_INCREF(fn);  // kernels live as long as the process or until removed
-    if (composite) {
-      for (int i = 0; i < static_cast<int>(Key::Autograd); ++i)
-        if (!op.has_kernel(static_cast<Key>(i))) op.set_kernel(static_cast<Key>(i), registered_python_kernel, fn);
-    } else {
-      const Key at = key_from(key);
-      FL_CHECK(!op.has_kernel(at) || op.kernel_at(static_cast<int>(at)) != &registered_python_kernel, "[impl] ",
-               op.qualified_name(), " already has a Python kernel for ", key);
-      op.set_kernel(at, registered_python_kernel, fn);
-    }
-    Py_RETURN_NONE;
+    std::optional<Key> at;
+    if (k != "CompositeImplicitAutograd" && k != "CompositeExplicitAutograd") at = key_from(key);
+    FL_CHECK(!at || over || !op.has_added_kernel(*at), "[impl] ", op.qualified_name(),
+             " already has a Python kernel for ", key, "; pass allow_override=True to put another over it");
+    auto r = std::make_unique<Registration>(Registration{&op, 0});
+    Owned capsule(checked(PyCapsule_New(r.get(), kRegistration, undo_registration)));
+    r.release()->number = op.add_kernel(at, registered_python_kernel, Py_NewRef(fn));
+    return capsule.release();
   });
 }
 
 PyObject* library_remove(PyObject*, PyObject* args) {
-  const char *ns, *name, *key;
-  if (!PyArg_ParseTuple(args, "ssz", &ns, &name, &key)) return nullptr;
+  const char *ns, *name;
+  if (!PyArg_ParseTuple(args, "ss", &ns, &name)) return nullptr;
   return guarded([&]() -> PyObject* {
-    Operator* op = find_operator(ns, name);
-    if (!op) Py_RETURN_NONE;
-    if (!key)
-      remove_operator(*op);
-    else
-      op->clear_kernel(key_from(key));
+    if (Operator* op = find_operator(ns, name)) remove_operator(*op);
     Py_RETURN_NONE;
   });
 }

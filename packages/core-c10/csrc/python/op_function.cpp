@@ -27,8 +27,7 @@ PyTypeObject* result_type(const Operator& op) {
   auto* fields = new std::vector<PyStructSequence_Field>;
   for (const auto& r : returns) fields->push_back({strdup(r.name.c_str()), nullptr});
   fields->push_back({nullptr, nullptr});
-  std::string short_name = op.name.starts_with("linalg_") ? op.name : op.name;
-  PyStructSequence_Desc desc{strdup(("torch.return_types." + short_name).c_str()), "Named results of an operator.",
+  PyStructSequence_Desc desc{strdup(("torch.return_types." + op.name).c_str()), "Named results of an operator.",
                              fields->data(), static_cast<int>(returns.size())};
   PyTypeObject* type = PyStructSequence_NewType(&desc);
   checked(reinterpret_cast<PyObject*>(type));
@@ -67,6 +66,29 @@ struct ResultSlots {
 // --- calling
 // ------------------------------------------------------------------------------------------------------------
 
+// Kernels check values that several operators share, so not every text says whose they were.
+[[noreturn]] void rethrow_with_name(const Operator& op) {
+  try {
+    throw;
+  } catch (const PythonError&) {
+    throw;
+  } catch (Error& e) {
+    const std::string_view name = op.name;
+    const std::string_view stem = name.substr(0, name.size() - (name.size() > 1 && name.ends_with('_')));
+    if (!e.message.starts_with('[') && e.message.find(stem) == std::string::npos)
+      e.message = concat("[", name, "] ", e.message);
+    throw;
+  }
+}
+
+void dispatch_named(const Operator& op, const Value* args, Value* results) {
+  try {
+    dispatch(op, args, results);
+  } catch (...) {
+    rethrow_with_name(op);
+  }
+}
+
 PyObject* call_out(const Operator& op, Frame& frame) {
   const Operator& o = *op.out;
   const int n = op.num_results;
@@ -85,14 +107,14 @@ PyObject* call_out(const Operator& op, Frame& frame) {
     }
   }
   ResultSlots results(o.num_results);
-  dispatch(o, frame.values, results.values);
+  dispatch_named(o, frame.values, results.values);
   return wrap_results(o, results.values);
 }
 
 PyObject* run(const Operator& op, Frame& frame) {
   if (FL_UNLIKELY(frame.out != nullptr)) return call_out(op, frame);
   ResultSlots results(op.num_results);
-  dispatch(op, frame.values, results.values);
+  dispatch_named(op, frame.values, results.values);
   PyObject* o = wrap_results(op, results.values);
   if (FL_UNLIKELY(frame.requires_grad)) {
     Owned owner(o);

@@ -171,9 +171,12 @@ void composite_kernel(const Operator& op, KeySet, const Value* args, Value* resu
 void registered_python_kernel(const Operator& op, KeySet keys, const Value* args, Value* results) {
   AcquireGil gil;
   const int index = 31 - __builtin_clz(keys & op.active_keys());
-  PyObject* callable = static_cast<PyObject*>(op.kernel_context(static_cast<Key>(index)));
+  // held for the call: the kernel may be removed while it runs
+  const Owned callable(Py_XNewRef(static_cast<PyObject*>(op.kernel_context(static_cast<Key>(index)))));
+  FL_CHECK(callable, "[", op.qualified_name(), "] its Python kernel for ", key_name(static_cast<Key>(index)),
+           " was removed");
   ExcludeKeys below(index >= static_cast<int>(Key::Autograd) ? ~keys_below(static_cast<Key>(index)) : 0);
-  call_python_kernel(op, callable, args, results);
+  call_python_kernel(op, callable.get(), args, results);
 }
 
 void install_python_kernels() { python_composite_kernel = &composite_kernel; }

@@ -26,7 +26,7 @@ class Library:
             raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._defined: list[str] = []
-        self._implemented: list[tuple[str, str]] = []
+        self._kernels: list[object] = []  # each takes its kernel along when it goes
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """Add an operator by its schema, such as "twice(Tensor x) -> Tensor". Returns its name.
@@ -57,21 +57,13 @@ class Library:
         name = op_name if isinstance(op_name, str) else op_name.name()
         name = name.split("::")[-1].removesuffix(".default")
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
-        if allow_override:
-            _C._library_remove(self.ns, name, key)
-        _C._library_impl(self.ns, name, key, fn)
-        self._implemented.append((name, key))
+        self._kernels.append(_C._library_impl(self.ns, name, key, fn, allow_override))
 
     def _destroy(self) -> None:
-        for name, key in self._implemented:
-            if key.startswith("Composite"):
-                for backend in ("CPU", "CUDA", "Meta", "PrivateUse1", "XPU", "MPS"):
-                    _C._library_remove(self.ns, name, backend)
-            else:
-                _C._library_remove(self.ns, name, key)
+        self._kernels.clear()
         for name in self._defined:
-            _C._library_remove(self.ns, name, None)
-        self._implemented, self._defined = [], []
+            _C._library_remove(self.ns, name)
+        self._defined.clear()
 
     def __del__(self) -> None:
         with contextlib.suppress(AttributeError, TypeError):  # the interpreter is going down

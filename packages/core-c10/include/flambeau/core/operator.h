@@ -1,5 +1,7 @@
 #pragma once
 /// Operators and how a call finds its kernel.
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,11 +72,19 @@ class FL_API Operator {
   const Schema& schema() const { return schema_ ? *schema_ : parse(); }
   std::string qualified_name() const;
 
-  void set_kernel(Key key, Kernel k, void* context = nullptr);
+  void set_kernel(Key key, Kernel k);
   void set_composite_kernel(Kernel k);
-  void clear_kernel(Key key);
+  void clear_kernels();
+
+  /// Puts a kernel over those there are, until `remove_kernel` of the number it returns. For one key, or for every
+  /// backend that has no kernel of its own (`key` empty). The latest wins.
+  uint64_t add_kernel(std::optional<Key> key, Kernel k, void* context);
+  /// The context it was added with; null where there is no such kernel.
+  void* remove_kernel(uint64_t number);
+  /// Whether a kernel that `add_kernel` put for this key is active.
+  bool has_added_kernel(Key key) const;
   bool has_kernel(Key key) const { return table_[static_cast<int>(key)] != nullptr; }
-  void* kernel_context(Key key) const { return context_[static_cast<int>(key)]; }
+  void* kernel_context(Key key) const { return added_ ? added_->context[static_cast<int>(key)] : nullptr; }
 
   KeySet active_keys() const { return active_; }
   Kernel kernel_at(int index) const { return table_[index]; }
@@ -102,11 +112,24 @@ class FL_API Operator {
   const Schema& parse() const;
   void read_shape_of_frame();
   KeySet keys_without_tensors(const Value* args) const;
-  void recompute_active();
+  void recompute_table();
+
+  /// Kernels of flambeau.library over the operator's own.
+  struct Added {
+    struct Entry {
+      uint64_t number;
+      std::optional<Key> key;
+      Kernel kernel;
+      void* context;
+    };
+    Kernel own[kNumKeys];
+    void* context[kNumKeys] = {};
+    std::vector<Entry> entries;
+  };
 
   Kernel table_[kNumKeys] = {};
-  void* context_[kNumKeys] = {};
   KeySet active_ = 0;
+  std::unique_ptr<Added> added_;  ///< null for all but a few operators
   int8_t device_arg_ = -1;
   uint8_t num_tensor_args_ = 0;
   uint8_t tensor_args_[16] = {};
