@@ -10,16 +10,6 @@ def conj_physical(z):
     return fn.conj(z)
 
 
-@scalar(dtypes="complex", promote="real_result")
-def real_copy(z):
-    return z.real
-
-
-@scalar(dtypes="complex", promote="real_result")
-def imag_copy(z):
-    return z.imag
-
-
 @scalar(dtypes="float_complex", promote="real_result")
 def angle(x):
     """The angle of a complex number; of a real one, 0 or pi. Integers are promoted by the caller."""

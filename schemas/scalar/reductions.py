@@ -282,24 +282,9 @@ class var:
         return variance_of(a, count, correction)
 
 
-@reduction(dtypes="floating", accumulators=("compute",) * 3, results=("compute",), params=("correction:double",))
-class std(var):
-    def finish(a, count, correction):
-        return fn.sqrt(variance_of(a, count, correction))
-
-
 @reduction(
     dtypes="floating", accumulators=("compute",) * 3, results=("compute", "compute"), params=("correction:double",)
 )
 class var_mean(var):
     def finish(a, count, correction):
         return variance_of(a, count, correction), where(cast(count, correction.type) == 0, float("nan"), a[0])
-
-
-@reduction(
-    dtypes="floating", accumulators=("compute",) * 3, results=("compute", "compute"), params=("correction:double",)
-)
-class std_mean(var):
-    def finish(a, count, correction):
-        mean = where(cast(count, correction.type) == 0, float("nan"), a[0])
-        return fn.sqrt(variance_of(a, count, correction)), mean

@@ -1,4 +1,4 @@
-"""Selection, interpolation and filling."""
+"""Selection and interpolation."""
 
 from opgen.scalar import scalar
 from opgen.scalar.functions import fabs
@@ -13,11 +13,6 @@ def where_(condition: "bool", x, y):
 @scalar(dtypes="anything", promote="none", params=("value",))
 def masked_fill(x, mask: "bool", value):
     return choose(mask, value, x)
-
-
-@scalar(dtypes="anything", promote="none", params=("value",))
-def fill(value):
-    return value
 
 
 def interpolate(start, end, weight):

@@ -1,7 +1,8 @@
 """Records with an inplace_kernel: one C++ function serves `<name>_`, and `<name>` on a copy."""
 
 import pytest
-from opgen.records import RecordError, read_record
+from opgen.errors import RecordError
+from opgen.records import read_record
 from opgen.register import print_registration
 
 ROW = {"func": "put(Tensor self, Tensor index) -> Tensor", "inplace_kernel": "put_op_"}

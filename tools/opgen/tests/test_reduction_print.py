@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from expecttest import TestCase
 from opgen.scalar import BodyError, RecordError, emit
-from opgen.scalar.body import load_records
+from opgen.scalar.body import load_scalars
 from opgen.scalar.print_reduce import print_finish, print_init, print_merge, print_rows
 from opgen.scalar.reduction import TracedReduction, trace_reduction
 from opgen.scalar.types import BY_NAME
@@ -53,7 +53,7 @@ def write_schema(folder: Path, text: str) -> Path:
 
 
 def traced(folder: Path, text: str, dtype: str) -> TracedReduction:
-    (record,) = load_records(write_schema(folder, text))
+    (record,) = load_scalars(write_schema(folder, text))
     return trace_reduction(record, BY_NAME[dtype])
 
 
@@ -124,7 +124,7 @@ class sum_of_squares(mean):
     def finish(a, count):
         return a
 """
-    mean, squares = load_records(write_schema(tmp_path, MEAN + derived))
+    mean, squares = load_scalars(write_schema(tmp_path, MEAN + derived))
     assert squares.functions["combine"] is mean.functions["combine"]
     assert squares.functions["finish"] is not mean.functions["finish"]
     assert mean.line < squares.line == (PREAMBLE + MEAN).count("\n") + 3
@@ -133,7 +133,7 @@ class sum_of_squares(mean):
 def test_missing_identity_fails_with_file_and_line(tmp_path: Path) -> None:
     text = '@reduction(dtypes="all")\nclass sum:\n    def combine(a, b):\n        return a + b\n'
     with pytest.raises(RecordError, match=r"case.py:4: \[sum\] lacks identity"):
-        load_records(write_schema(tmp_path, text))
+        load_scalars(write_schema(tmp_path, text))
 
 
 def test_unknown_argument_fails_and_names_the_known_ones(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from opgen import stubs
-from opgen.records import RecordError, read_record
+from opgen.errors import RecordError
+from opgen.records import read_record
 
 ADD = {
     "func": "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",

@@ -6,20 +6,20 @@ import argparse
 import sys
 from pathlib import Path
 
-from opgen import register, stubs
-from opgen.records import RecordError, load_records
+from opgen import autograd, register, stubs
+from opgen.errors import RecordError
 from opgen.scalar import emit as emit_scalar
+from opgen.tables import load_tables
 
 PACKAGES = ("core", "aten", "autograd")
 
 
 def generate(package: str, schemas: Path, out: Path) -> list[Path]:
     """Write the generated files of a package; returns them."""
-    records = load_records(schemas)
+    tables = load_tables(schemas)
+    records = list(tables.records)
     if package == "autograd":
-        from opgen import autograd
-
-        return autograd.emit(out, records, schemas)
+        return autograd.emit(out, records, list(tables.derivatives))
     paths = register.emit(out, records, package)
     if package == "aten":
         paths += emit_scalar(out, schemas)

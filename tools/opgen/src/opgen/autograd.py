@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from opgen.cpp_types import cpp_name
-from opgen.derivatives import Derivative, load_derivatives
+from opgen.derivatives import Derivative
 from opgen.records import Record
 from opgen.register import emit_headers
 from opgen.scalar.emit import write_owned
@@ -24,9 +24,8 @@ namespace {{
 """
 
 
-def emit(out_dir: Path, records: list[Record], schemas: Path) -> list[Path]:
-    """Write `nodes_<k>.cpp` and `derivatives_list.h`. The same records give the same bytes."""
-    derivatives = load_derivatives(schemas, records)
+def emit(out_dir: Path, records: list[Record], derivatives: list[Derivative]) -> list[Path]:
+    """Write `nodes_<k>.cpp` and `nodes_list.h`. The same records give the same bytes."""
     names = {r.schema.name for r in records}
     count = max(1, min(_UNITS, len(derivatives)))
     units = [derivatives[k::count] for k in range(count)]

@@ -17,9 +17,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgen.records import Record, RecordError, load_yaml
+from opgen.errors import RecordError
+from opgen.records import Record, read_yaml
 
-_OPTIONS = {"non_differentiable_results", "forward"}
 _GEOMETRY = (
     "sizes",
     "dim",
@@ -80,10 +80,11 @@ def load_derivatives(schemas_dir: Path, records: list[Record]) -> list[Derivativ
     seen: dict[str, str] = {}
     for path in sorted((schemas_dir / "derivatives").glob("*.yaml")):
         source = f"schemas/derivatives/{path.name}"
-        document = load_yaml(path, source)
-        for name, row in document["derivatives"].items():
+        for name, row in read_yaml(path, source, "derivatives")["derivatives"].items():
             if name == "__line__":
                 continue
+            if not isinstance(row, dict):
+                raise RecordError(f"{source}: {name} is {row!r}; a derivative is a mapping of inputs to formulas")
             where = f"{source}:{row.get('__line__', 0)}"
             record = by_name.get(name)
             if record is None:
@@ -105,7 +106,6 @@ def read_derivative(record: Record, row: dict, source: str, index: int) -> Deriv
     where = f"{source}:{line}"
     tensors = {a.name for a in record.schema.arguments if a.type.base == "Tensor"}
     fixed = tuple(str(x) for x in row.pop("non_differentiable_results", ()))
-    row.pop("forward", None)
     formulas = []
     for key, expression in row.items():
         inputs = tuple(k.strip() for k in str(key).split(","))

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import yaml
 
 from opgen.checks import Check, CheckError, read_check
+from opgen.errors import RecordError
 from opgen.schema import Schema, parse_schema
 
 CLASSES = ("core", "composite", "fused")
-PLACES = ("function", "method", "nn", "linalg", "special", "fft", "sparse")
+PLACES = ("function", "method", "nn", "linalg", "special", "fft")
+TAGS = ("row_major",)  # an inplace_kernel whose copy of self is row-major
+BODIES = ("pointwise", "kernel", "inplace_kernel", "python", "alias_of")
 FIELDS = {
     "func": "the schema",
     "class": f"one of {', '.join(CLASSES)}",
     "variants": f"where it appears: a list of {', '.join(PLACES)} (default: function, method)",
-    "dtypes": "what it accepts, for documentation and tests",
-    "pointwise": "name of a scalar body in schemas/scalar/",
-    "reduction": "name of a reduction in schemas/scalar/",
+    "pointwise": "name of a scalar body in schemas/scalar/; it says the dtypes",
+    "reduction": "names of the reductions in schemas/scalar/ that the kernel runs",
     "shape": "C++ shape rule",
     "kernel": "C++ kernel",
     "inplace_kernel": "C++ kernel that writes to self and returns it: <name>_ runs it on self, <name> on a copy",
-    "python": "'module:function' of a decomposition in Python",
+    "python": "'module:function' of a decomposition in Python; a fused operator may have one beside its kernel",
     "alias_of": "full name of the operator that this one is another name for",
     "inplace": "whether <name>_ exists (default: for pointwise operators)",
     "out": "whether out= exists (default: where every result is a fresh tensor)",
@@ -33,12 +35,8 @@ FIELDS = {
     "differentiable": "false: results never require gradients",
     "doc": "one sentence",
     "checks": "conditions on the arguments, a list of expressions (opgen.checks)",
-    "tags": "free words",
+    "tags": f"a list of {', '.join(TAGS)}",
 }
-
-
-class RecordError(ValueError):
-    """An ill-formed record; the message names file and line."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,9 @@ class Record:
     source: str
     line: int
     package: str
-    dtypes: str = "all"
+    dtypes: str = ""  # what a pointwise body says it computes in, in words
     pointwise: str = ""
-    reduction: str = ""
+    reductions: tuple[str, ...] = ()
     shape: str = ""
     kernel: str = ""
     inplace_kernel: str = ""
@@ -82,35 +80,45 @@ class _Loader(yaml.SafeLoader):
         return mapping
 
 
-def load_yaml(path: Path, source: str) -> dict:
-    """The document, whose mappings keep their line as `__line__`. Raises RecordError."""
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except yaml.YAMLError as error:
-        raise RecordError(f"{source}: {error}") from error
-
-
 def load_records(schemas_dir: Path) -> list[Record]:
     """Every record of `schemas/ops/*.yaml`, files in order of name. Raises RecordError."""
     records: list[Record] = []
     seen: dict[str, Record] = {}
     for path in sorted((schemas_dir / "ops").glob("*.yaml")):
         source = f"schemas/ops/{path.name}"
-        document = load_yaml(path, source)
-        for row in document["operators"] or ():
+        document = read_yaml(path, source, "operators")
+        rows = document["operators"] or ()
+        if not isinstance(rows, list) or not all(isinstance(r, dict) for r in rows):
+            raise RecordError(f"{source}:1: 'operators' is a list of mappings, each with a field 'func'")
+        for row in rows:
             record = read_record(row, source, document.get("package", "aten"))
             if other := seen.get(record.schema.full_name):
                 raise RecordError(f"{record.where}: {record.schema.full_name} is defined in {other.where} already")
             seen[record.schema.full_name] = record
             records.append(record)
-    check_aliases(records, seen)
-    return records
+    return [name_alias(r, seen) for r in records]
 
 
-def check_aliases(records: list[Record], seen: dict[str, Record]) -> None:
-    for record in records:
-        if record.alias_of and record.alias_of not in seen:
-            raise RecordError(f"{record.where}: alias_of names no operator: {record.alias_of}")
+def read_yaml(path: Path, source: str, field: str) -> dict:
+    """A table whose rows lie under `field`; every mapping in it knows its line. Raises RecordError."""
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise RecordError(f"{source}:{mark.line + 1 if mark else 1}: {error}") from error
+    if not isinstance(document, dict) or field not in document:
+        raise RecordError(f"{source}:1: the rows of this file belong under the key {field!r}, which is not there")
+    return document
+
+
+def name_alias(record: Record, seen: dict[str, Record]) -> Record:
+    """An alias is described as what it stands for, unless its row says more."""
+    if not record.alias_of:
+        return record
+    if record.alias_of not in seen:
+        raise RecordError(f"{record.where}: alias_of names no operator: {record.alias_of}")
+    target = seen[record.alias_of]
+    return record if record.doc else replace(record, doc=f"Another name of {target.schema.name}. {target.doc}".strip())
 
 
 def read_record(row: dict, source: str, package: str) -> Record:
@@ -129,17 +137,18 @@ def read_record(row: dict, source: str, package: str) -> Record:
     if op_class not in CLASSES:
         raise RecordError(f"{where}: class is {op_class!r}; allowed: {', '.join(CLASSES)}")
     variants = row.get("variants", "function, method")
-    places = (
-        tuple(w.strip() for w in variants.split(",") if w.strip()) if isinstance(variants, str) else tuple(variants)
-    )
+    places = _words(variants)
     for place in places:
         if place not in PLACES:
             raise RecordError(f"{where}: variants has {place!r}; allowed: {', '.join(PLACES)}")
-    bodies = [k for k in ("pointwise", "kernel", "inplace_kernel", "python", "alias_of") if row.get(k)]
-    if len(bodies) != 1:
-        raise RecordError(
-            f"{where}: exactly one of pointwise, kernel, inplace_kernel, python, alias_of; got {bodies or 'none'}"
-        )
+    check_bodies([k for k in BODIES if row.get(k)], op_class, where)
+    reductions = _words(row.get("reduction", ()))
+    if reductions and not row.get("kernel"):
+        raise RecordError(f"{where}: reduction says what a kernel runs; this record has none")
+    tags = _words(row.get("tags", ()))
+    for tag in tags:
+        if tag not in TAGS:
+            raise RecordError(f"{where}: tags has {tag!r}; allowed: {', '.join(TAGS)}")
     if row.get("checks") and not row.get("kernel"):
         raise RecordError(f"{where}: checks stand before a kernel; this record has none")
     try:
@@ -156,9 +165,8 @@ def read_record(row: dict, source: str, package: str) -> Record:
         source=source,
         line=line,
         package=package,
-        dtypes=row.get("dtypes", "all"),
         pointwise=row.get("pointwise", ""),
-        reduction=row.get("reduction", ""),
+        reductions=reductions,
         shape=row.get("shape", ""),
         kernel=row.get("kernel", ""),
         inplace_kernel=row.get("inplace_kernel", ""),
@@ -173,5 +181,21 @@ def read_record(row: dict, source: str, package: str) -> Record:
         differentiable=bool(row.get("differentiable", True)),
         doc=" ".join(str(row.get("doc", "")).split()),
         checks=checks,
-        tags=tuple(row.get("tags", ())),
+        tags=tags,
     )
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """A list, or words with commas between them."""
+    items = value.split(",") if isinstance(value, str) else value
+    return tuple(str(w).strip() for w in items if str(w).strip())  # type: ignore[attr-defined]
+
+
+def check_bodies(bodies: list[str], op_class: str, where: str) -> None:
+    """One body; a fused operator may name its decomposition beside its kernel."""
+    if bodies == ["kernel", "python"] and op_class == "fused":
+        return
+    if len(bodies) != 1:
+        raise RecordError(
+            f"{where}: exactly one of {', '.join(BODIES)}, or kernel and python of a fused operator; got {bodies or 'none'}"
+        )

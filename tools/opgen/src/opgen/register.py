@@ -16,7 +16,7 @@ from opgen.records import Record
 from opgen.scalar.emit import write_owned
 
 _FLAGS = {
-    "function": "kFunction", "method": "kMethod", "nn": "kNNModule", "linalg": "kLinalg", "special": "kSpecial", "fft": "kFft", "sparse": "kSparse",
+    "function": "kFunction", "method": "kMethod", "nn": "kNNModule", "linalg": "kLinalg", "special": "kSpecial", "fft": "kFft",
 }  # fmt: skip
 
 
@@ -58,14 +58,14 @@ def print_functions(record: Record) -> list[str]:
     """The overload under its own name (`add`), which C++ overloading resolves, and its in-place form."""
     schema = record.schema
     lines = [f"/// {schema.text}"]
-    lines += print_function(record, schema.name, schema.full_name, ambiguous=False)
+    lines += print_function(record, schema.name, schema.full_name)
     if record.inplace:
         suffix = f".{schema.overload}" if schema.overload else ""
-        lines += print_function(record, schema.name + "_", f"{schema.name}_{suffix}", ambiguous=False)
+        lines += print_function(record, schema.name + "_", f"{schema.name}_{suffix}")
     return [*lines, ""]
 
 
-def print_function(record: Record, function: str, operator: str, *, ambiguous: bool) -> list[str]:
+def print_function(record: Record, function: str, operator: str) -> list[str]:
     schema = record.schema
     params, setup, values = [], [], []
     tail_has_defaults = defaults_from(record)
@@ -204,7 +204,8 @@ def definition(r: Record) -> str:
     kernel, payload = kernel_of(r)
     python = f'"{r.python}"' if r.python else "nullptr"
     op_class = f"OpClass::{r.op_class.capitalize()}"
-    return f'{{"{quoted(r.schema.text)}", {op_class}, {" | ".join(flags) or 0}, {kernel}, {payload}, {python}, "{quoted(r.doc)}"}}'
+    doc = f"{r.doc}\n\nDtypes: {r.dtypes}." if r.dtypes else r.doc
+    return f'{{"{quoted(r.schema.text)}", {op_class}, {" | ".join(flags) or 0}, {kernel}, {payload}, {python}, "{quoted(doc)}"}}'
 
 
 def checks_of(r: Record) -> str:
@@ -214,7 +215,7 @@ def checks_of(r: Record) -> str:
 def kernel_of(r: Record) -> tuple[str, str]:
     if r.alias_of:
         return "&run_alias", f'"{r.alias_of}"'
-    if r.python:
+    if r.python and not r.kernel:
         return "nullptr", "nullptr"
     if r.pointwise:
         return "&run_pointwise", f'find_pointwise("{r.pointwise}")'
@@ -236,4 +237,4 @@ def typed_pointer(r: Record) -> str:
 
 
 def quoted(text: str) -> str:
-    return re.sub(r'(["\\])', r"\\\1", text)
+    return re.sub(r'(["\\])', r"\\\1", text).replace("\n", "\\n")

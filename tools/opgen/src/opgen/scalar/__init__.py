@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from opgen.scalar.body import Body, RecordError, load_bodies, scalar
+from opgen.errors import RecordError
+from opgen.scalar.body import Body, load_bodies, scalar
 from opgen.scalar.emit import emit as emit_pointwise
 from opgen.scalar.emit_reduce import emit_reductions
 from opgen.scalar.lang import BodyError

@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from opgen.scalar.types import ScalarType, dtype_set
+from opgen.errors import RecordError
+from opgen.scalar.types import ScalarType, describe_dtypes, dtype_set
 
 PROMOTE = ("default", "int_to_float", "bool_result", "real_result", "complex_result", "none")
 OPERAND_KINDS = ("compute", "bool", "real", "complex", "int32", "int64")
@@ -71,9 +72,11 @@ class Body(Located):
     file: Path
     line: int
 
-
-class RecordError(ValueError):
-    """A record in schemas/ is ill formed; the message starts with file:line."""
+    @property
+    def accepts(self) -> str:
+        """The dtypes that it takes, in words."""
+        words = describe_dtypes(self.dtypes)
+        return f"{words}; bool and integers are taken as the default float" if self.promote == "int_to_float" else words
 
 
 _collecting: list[list[object]] = []
@@ -193,7 +196,7 @@ def _collection() -> Iterator[list[object]]:
         _collecting.pop()
 
 
-def load_records(schemas_dir: Path) -> list[object]:
+def load_scalars(schemas_dir: Path) -> list[object]:
     """Every record of `schemas_dir/scalar/*.py`, in order of file name, then of place.
 
     Raises
@@ -216,8 +219,8 @@ def load_records(schemas_dir: Path) -> list[object]:
 
 
 def load_bodies(schemas_dir: Path) -> list[Body]:
-    """The pointwise records of `load_records`."""
-    return [r for r in load_records(schemas_dir) if isinstance(r, Body)]
+    """The pointwise records of `load_scalars`."""
+    return [r for r in load_scalars(schemas_dir) if isinstance(r, Body)]
 
 
 def _run(file: Path) -> None:

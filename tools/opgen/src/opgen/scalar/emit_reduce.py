@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opgen.scalar.body import load_records
+from opgen.scalar.body import load_scalars
 from opgen.scalar.emit import HOT_DTYPES, camel, quote, write_owned
 from opgen.scalar.print_reduce import print_finish, print_init, print_merge, print_rows, print_runs
 from opgen.scalar.reduction import Reduction, TracedReduction, trace_reduction
@@ -35,7 +35,7 @@ Kernel = tuple[Reduction, list[TracedReduction]]
 
 def emit_reductions(out_dir: Path, schemas_dir: Path, *, hot_units: int = 2, base_units: int = 2) -> list[Path]:
     """Write `reduce_hot_<k>.cpp`, `reduce_base_<k>.cpp` and `reduce_units.h`; tiers are those of `emit`."""
-    records = [r for r in load_records(schemas_dir) if isinstance(r, Reduction)]
+    records = [r for r in load_scalars(schemas_dir) if isinstance(r, Reduction)]
     hot, base = [], []
     for record in records:
         traced = [trace_reduction(record, t) for t in record.dtypes]

@@ -16,31 +16,19 @@ ARITHMETIC = ("add", "sub", "mul", "div")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 BITWISE = ("and", "or", "xor", "shl", "shr")
 
-OPS = {
-    # name: number of arguments (None: any)
-    **dict.fromkeys(ARITHMETIC, 2),
-    **dict.fromkeys(COMPARISONS, 2),
-    **dict.fromkeys(BITWISE, 2),
-    "idiv": 2,  # integer division that truncates; the divisor 0 gives 0, and never traps
-    "irem": 2,
-    "neg": 1,
-    "not": 1,  # logical on bool, bitwise on integers
-    "where": 3,
-    "cast": 1,
-    "bitcast": 1,
-    "call": None,  # attr: the C++ function
-    "real": 1,
-    "imag": 1,
-    "make_complex": 2,
-    "const": 0,  # attr: the value
-    "input": 0,  # attr: position
-    "param": 0,  # attr: position
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operation. Nodes compare by identity: the Builder makes equal ones the same object."""
+    """One operation. Nodes compare by identity: the Builder makes equal ones the same object.
+
+    `op` is one of the words above, or
+    idiv, irem     integer division that truncates; the divisor 0 gives 0, and never traps
+    neg, not       `not` is logical on bool, bitwise on integers
+    where, cast, bitcast, real, imag, make_complex
+    call           attr: the C++ function
+    const          attr: the value
+    input, param   attr: position
+    """
 
     op: str
     type: ScalarType

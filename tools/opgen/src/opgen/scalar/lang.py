@@ -11,13 +11,14 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from opgen.errors import RecordError
 from opgen.scalar.ir import Builder, Node
 from opgen.scalar.types import BOOL, ScalarType
 
 _HERE = str(Path(__file__).parent)
 
 
-class BodyError(TypeError):
+class BodyError(RecordError):
     """A scalar body does something that its types do not allow; the message starts with file:line."""
 
 

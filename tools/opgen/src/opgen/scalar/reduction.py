@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
 
-from opgen.scalar.body import Located, Param, RecordError, _one_of, collect, parse_param
+from opgen.errors import RecordError
+from opgen.scalar.body import Located, Param, _one_of, collect, parse_param
 from opgen.scalar.ir import Node
 from opgen.scalar.lang import BodyError, Trace, Value, cast
 from opgen.scalar.trace import param_type

@@ -151,6 +151,18 @@ def dtype_set(spec: str) -> tuple[ScalarType, ...]:
     return tuple(out.values())
 
 
+def describe_dtypes(types: tuple[ScalarType, ...]) -> str:
+    """`types` in words: a kind of dtypes by its name where all of it is there."""
+    words, names = [], {t.name for t in types}
+    for word in ("bool", "integral", "wide_unsigned", "floating", "complex"):
+        members = [t.name for t in _ATOMS[word]]
+        if word != "wide_unsigned" and names.issuperset(members):
+            words.append(word)
+        else:
+            words += [m for m in members if m in names]
+    return ", ".join(words)
+
+
 def float32_of(value: float) -> float:
     """`value` rounded to float32."""
     import struct
