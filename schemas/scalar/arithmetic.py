@@ -111,7 +111,7 @@ def reciprocal(x):
     return 1 / x
 
 
-@scalar(dtypes="numeric")
+@scalar(dtypes="numeric", promote="bool_to_int")
 def square(x):
     return x * x
 
@@ -190,7 +190,7 @@ def rad2deg(x):
     return x * 57.29577951308232
 
 
-@scalar(dtypes="float_complex", promote="none", params=("scale:double",))
+@scalar(dtypes="float_complex", promote="int_to_float", params=("scale:double",))
 def masked_scale(x, mask: "bool", scale):
     """Dropout: the kept elements, scaled."""
     factor = cast(scale, x.type.real)

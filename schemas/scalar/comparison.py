@@ -107,36 +107,36 @@ def clamp_tensor(x, low, high):
 
 
 def is_infinite(x):
-    return fn.fabs(x) == float("inf")
+    return fn.fabs(x) == float("inf") if x.is_floating else x != x
 
 
 def is_finite(x):
-    return fn.fabs(x) < float("inf")
+    return fn.fabs(x) < float("inf") if x.is_floating else x == x
 
 
-@scalar(dtypes="float_complex", promote="bool_result")
+@scalar(dtypes="all", promote="bool_result")
 def isnan(x):
     return x != x
 
 
-@scalar(dtypes="float_complex", promote="bool_result")
+@scalar(dtypes="all", promote="bool_result")
 def isinf(x):
     return is_infinite(x.real) | is_infinite(x.imag) if x.is_complex else is_infinite(x)
 
 
-@scalar(dtypes="float_complex", promote="bool_result")
+@scalar(dtypes="all", promote="bool_result")
 def isfinite(x):
     return is_finite(x.real) & is_finite(x.imag) if x.is_complex else is_finite(x)
 
 
-@scalar(dtypes="floating", promote="bool_result")
+@scalar(dtypes="real", promote="bool_result")
 def isposinf(x):
-    return x == float("inf")
+    return x == float("inf") if x.is_floating else x != x
 
 
-@scalar(dtypes="floating", promote="bool_result")
+@scalar(dtypes="real", promote="bool_result")
 def isneginf(x):
-    return x == -float("inf")
+    return x == -float("inf") if x.is_floating else x != x
 
 
 @scalar(dtypes="any_real", promote="bool_result")

@@ -5,9 +5,9 @@ from opgen.scalar import scalar
 from opgen.scalar.lang import make_complex, where
 
 
-@scalar(dtypes="complex")
+@scalar(dtypes="all")
 def conj_physical(z):
-    return fn.conj(z)
+    return fn.conj(z) if z.is_complex else z
 
 
 @scalar(dtypes="float_complex", promote="real_result")

@@ -2,7 +2,7 @@
 
 from opgen.scalar import functions as fn
 from opgen.scalar import scalar
-from opgen.scalar.lang import cast, where
+from opgen.scalar.lang import cast, make_complex, where
 
 
 @scalar(dtypes="float_complex", promote="int_to_float")
@@ -40,8 +40,22 @@ def log1p(x):
     return fn.log1p(x)
 
 
-@scalar(dtypes="floating")
+def complex_logaddexp(x, y):
+    """The part of larger modulus is taken out; sums of two infinities have no angle unless both are real."""
+    x_larger = x.real > y.real
+    largest, other = where(x_larger, x, y), where(x_larger, y, x)
+    same_infinity = (x.real == y.real) & (fn.fabs(x.real) == float("inf"))
+    no_angle = (x.real > 0) & ((x.imag != 0) | (y.imag != 0))
+    infinite = make_complex(largest.real, where(no_angle, float("nan"), largest.imag))
+    r = where(same_infinity, infinite, largest + fn.log1p(fn.exp(other - largest)))
+    nan = x.real.like(float("nan"))
+    return where((x != x) | (y != y), make_complex(nan, nan), r)
+
+
+@scalar(dtypes="float_complex")
 def logaddexp(x, y):
+    if x.is_complex:
+        return complex_logaddexp(x, y)
     largest = where(x < y, y, x)
     same_infinity = (x == y) & (fn.fabs(x) == float("inf"))
     r = largest + fn.log1p(fn.exp(-fn.fabs(x - y)))

@@ -174,7 +174,7 @@ std::tuple<Tensor, Tensor> rms_norm_gradients(const Tensor& grad, const Tensor& 
 static Tensor group_statistics_gradient(const Tensor& grad_mean, const Tensor& grad_rstd, const Tensor& input,
                                         const Tensor& mean, const Tensor& rstd) {
   if (!grad_mean.defined() && !grad_rstd.defined()) return {};
-  const int64_t rows[3] = {mean.sizes()[0], mean.sizes()[1], -1};
+  const int64_t rows[3] = {mean.sizes()[0], mean.sizes()[1], mean.numel() ? input.numel() / mean.numel() : 0};
   const Tensor x = ops::reshape(input, IntList(rows));
   const Scalar share(1.0 / static_cast<double>(std::max<int64_t>(x.sizes()[2], 1)));
   Tensor g;
@@ -193,7 +193,7 @@ std::tuple<Tensor, Tensor, Tensor> group_norm_gradients(const Tensor* grads, con
   const Tensor through_stats =
       needs_input ? group_statistics_gradient(grads[1], grads[2], input, ops::detach(mean), ops::detach(rstd))
                   : Tensor();
-  if (grad_enabled()) {
+  if (grad_enabled() && input.numel()) {
     const int64_t grouped_sizes[3] = {N, group, C / group * HxW};
     const IntList grouped(grouped_sizes);
     const Tensor w =
@@ -220,6 +220,11 @@ Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padd
 Tensor not_differentiable(const char* function, const char* argument) {
   detail::fail<ErrorKind::Runtime>("The function '", function, "' is not differentiable with respect to argument '",
                                    argument, "'. This input cannot have requires_grad True.");
+}
+
+Tensor not_implemented(const char* function, const char* argument) {
+  FL_CHECK_NOT_IMPLEMENTED(false, "the derivative for '", function, ": ", argument, "' is not implemented.");
+  __builtin_unreachable();
 }
 
 Tensor clamped(const Tensor& t, double limit) { return ops::clamp(t, Scalar(-limit), Scalar(limit)); }

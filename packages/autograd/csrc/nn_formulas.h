@@ -57,6 +57,7 @@ Tensor embedding_adjoint(const Tensor& grad, const Tensor& indices, int64_t padd
 
 /// For arguments that have no gradient in torch: throws RuntimeError naming them.
 [[noreturn]] Tensor not_differentiable(const char* function, const char* argument);
+[[noreturn]] Tensor not_implemented(const char* function, const char* argument);
 
 /// t cut to [-limit, limit].
 Tensor clamped(const Tensor& t, double limit);

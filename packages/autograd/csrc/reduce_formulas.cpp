@@ -192,6 +192,10 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& self, const Tensor& re
 
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
   if (self.dim() == 0 || self.numel() == 0) return grad;
+  if (self.is_complex()) {  // a complex logarithm carries the sign
+    const Tensor weights = ops::log(grad) - conj(result);
+    return ops::exp(flip(ops::logcumsumexp(flip(weights, dim), dim), dim) + conj(self));
+  }
   // split by sign so that everything stays in the log domain
   const Tensor tiny = number(-INFINITY);
   const auto half = [&](const Tensor& g) {

@@ -304,6 +304,7 @@ Operator& define_operator(std::string_view ns, const OpDef& def) {
   std::unique_ptr<Operator> made = make(ns, def.schema);
   made->op_class = def.op_class;
   made->flags = def.flags;
+  made->number_args = def.number_args;
   made->payload = def.payload;
   if (def.doc) made->doc = def.doc;
   if (def.python) made->python = def.python;
@@ -320,7 +321,8 @@ Operator& define_operator(std::string_view ns, const OpDef& def) {
     o->op_class = OpClass::Composite;
     o->flags =
         static_cast<uint16_t>(v == Variant::InPlace ? (def.flags & (kFunction | kMethod | kNNModule | kNumberArgs))
-                                                    : (def.flags & kNumberArgs));
+                                                    : (def.flags & (kNumberArgs | kOutExact | kOutDisjoint)));
+    o->number_args = def.number_args;
     o->payload = def.payload;
     o->functional = &op;
     o->read_shape_of_frame();

@@ -61,6 +61,31 @@ void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype) 
            "to a single memory location. Please clone() the tensor before performing the operation.");
 }
 
+void check_out_dtype(const Operator& op, const Tensor& out, DType dtype) {
+  FL_CHECK(!(op.flags & kOutExact) || out.dtype() == dtype, op.name, "(): Expected out tensor to have dtype ",
+           dtype_name(dtype), ", but got ", dtype_name(out.dtype()), " instead");
+}
+
+void check_out_disjoint(const Operator& op, const Value* args) {
+  if (!(op.flags & kOutDisjoint)) return;
+  const int inputs = op.functional->num_args, outs = op.functional->num_results;
+  const auto check = [&](const Tensor& out, const Tensor& input) {
+    FL_CHECK(!input.defined() || memory_overlap(out, input) == Overlap::None, op.name,
+             "(): unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+             "memory location. Please clone() the tensor before performing the operation.");
+  };
+  for (int i = 0; i < outs; ++i) {
+    FL_CHECK(!has_internal_overlap(args[inputs + i].as_tensor()), op.name,
+             "(): unsupported operation: more than one element of the written-to tensor refers to a single memory "
+             "location. Please clone() the tensor before performing the operation.");
+    for (int j = 0; j < inputs; ++j) {
+      if (args[j].tag == Tag::Tensor) check(args[inputs + i].as_tensor(), args[j].as_tensor());
+      if (args[j].tag != Tag::TensorList) continue;
+      for (uint32_t k = 0; k < args[j].size; ++k) check(args[inputs + i].as_tensor(), args[j].tensors[k]);
+    }
+  }
+}
+
 void out_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results) {
   const Operator& f = *op.functional;
   for (int i = 0; i < f.num_results; ++i) {
@@ -69,11 +94,13 @@ void out_through_functional(const Operator& op, KeySet keys, const Value* args, 
         !out.requires_grad() || !grad_enabled(), f.name,
         "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
   }
+  check_out_disjoint(op, args);
   Results r;
   redispatch(f, keys, args, r.values);
   for (int i = 0; i < f.num_results; ++i) {
     const Tensor& out = args[f.num_args + i].as_tensor();
     const Tensor& value = r.values[i].as_tensor();
+    check_out_dtype(op, out, value.dtype());
     prepare_out(f.name.c_str(), out, value.sizes(), value.dtype());
   }
   GradMode no_grad(false);
@@ -141,6 +168,7 @@ void run_shaped_meta(const Operator& op, KeySet, const Value* args, Value* resul
 
 void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* results) {
   const Operator& f = *op.functional;
+  check_out_disjoint(op, args);
   TensorSpec specs[kMaxResults];
   run_shape_rule(f, args, specs);
   Tensor outs[kMaxResults];

@@ -11,6 +11,7 @@ from opgen.records import read_record
 ADD = {
     "func": "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     "pointwise": "add",
+    "numbers": "all",
     "doc": "self + alpha * other.",
 }
 
@@ -27,6 +28,11 @@ def test_signature_of_add() -> None:
     )
 
 
+def test_numbers_only_where_the_record_says_so() -> None:
+    text = stubs.signature(record(**{**ADD, "numbers": "other"}))
+    assert text.startswith("(input: Tensor, other: Tensor | Number,")
+
+
 def test_stub_parses_and_page_names_the_record(tmp_path: Path) -> None:
     stubs.emit(tmp_path, [record(**ADD)])
     ast.parse((tmp_path / "operators.pyi").read_text())
@@ -38,6 +44,14 @@ def test_stub_parses_and_page_names_the_record(tmp_path: Path) -> None:
     [
         ({**ADD, "colour": "red"}, "schemas/ops/x.yaml:3: unknown field 'colour'"),
         ({**ADD, "kernel": "k"}, "schemas/ops/x.yaml:3: exactly one of"),
+        (
+            {**ADD, "numbers": "alpha"},
+            "schemas/ops/x.yaml:3: numbers has 'alpha'; allowed: all, or names of self, other",
+        ),
+        (
+            {**ADD, "out": "tidy"},
+            "schemas/ops/x.yaml:3: out has 'tidy'; allowed: true, false, or words of exact, disjoint",
+        ),
         ({**ADD, "class": "odd"}, "schemas/ops/x.yaml:3: class is 'odd'; allowed: core, composite, fused"),
         ({"func": "add(Tenser self) -> Tensor", "kernel": "k"}, "schemas/ops/x.yaml:3: unknown type 'Tenser'"),
     ],

@@ -1,6 +1,6 @@
 #pragma once
 // Orthogonal polynomials of degree n at x, by their three-term recurrences. n is a floating number cut to an integer; a
-// negative one gives 0. The time is proportional to n; a NaN anywhere is NaN (for n > 0).
+// negative integer gives 0. The time is proportional to n; a NaN anywhere is NaN (for n > 0).
 
 #include "isa.h"
 #include "trig.h"
@@ -12,7 +12,7 @@ namespace detail {
 // p(n) from p(0) = 1, p(1) and p(k + 1) = next(k, p(k), p(k - 1)).
 template <typename T, typename Next> inline T recur(T first, T n, Next next) {
   if (n != n) return n;
-  if (n < T(0)) return T(0);
+  if (n <= T(-1)) return T(0);
   const int64_t degree = n < T(0x1p62) ? static_cast<int64_t>(n) : int64_t{1} << 62;
   if (degree == 0) return T(1);
   T before = T(1), now = first;

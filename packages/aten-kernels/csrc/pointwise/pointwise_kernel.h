@@ -18,6 +18,7 @@ using PointwiseLoop = uint32_t (*)(char* const* ptrs, const int64_t* strides, in
 enum class Promote : uint8_t {
   kDefault,        // common dtype of the operands; the result has it
   kIntToFloat,     // likewise, with integers and bool taken as the default float
+  kBoolToInt,      // likewise, with bool taken as int64
   kBoolResult,     // common dtype; the result is bool
   kRealResult,     // common dtype; the result is its real type
   kComplexResult,  // common dtype; the result is its complex type

@@ -62,6 +62,7 @@ DType compute_dtype(const Call& c) {
   }
   DType t = state.result();
   if (c.kernel.promote == Promote::kIntToFloat && is_integral(t, true)) t = default_dtype();
+  if (c.kernel.promote == Promote::kBoolToInt && is_bool(t)) t = DType::Int64;
   return t;
 }
 
@@ -297,7 +298,9 @@ void run_pointwise_out(const Operator& op, KeySet keys, const Value* args, Value
   const Tensor& out = args[f.num_args].as_tensor();
   prepare(c);
   const std::vector<int64_t> shape = common_shape(c);
-  prepare_out(f.name.c_str(), out, shape, operand_dtype(c.kernel.operands[0], c.compute));
+  const DType dtype = operand_dtype(c.kernel.operands[0], c.compute);
+  check_out_dtype(op, out, dtype);
+  prepare_out(f.name.c_str(), out, shape, dtype);
   write_to(op, c, shape, out);
   set_result(results, Tensor(out));
 }

@@ -66,10 +66,12 @@ Tensor prod_dim(const Tensor& self, int64_t dim, bool keepdim, Type dtype) {
 }
 
 Tensor amax_dims(const Tensor& self, IntList dim, bool keepdim) {
+  if (dim.empty()) needs_any("amax", self);
   needs_elements("amax", self, dim);
   return reduce_tensor("amax", "amax", self, dim, keepdim)[0];
 }
 Tensor amin_dims(const Tensor& self, IntList dim, bool keepdim) {
+  if (dim.empty()) needs_any("amin", self);
   needs_elements("amin", self, dim);
   return reduce_tensor("amin", "amin", self, dim, keepdim)[0];
 }

@@ -1,5 +1,6 @@
 // Running reductions along a dimension. Each lane is sequential; lanes are independent.
 #include <cmath>
+#include <complex>
 #include <tuple>
 
 #include "flambeau/core/complex.h"
@@ -124,6 +125,25 @@ struct LogAdd {
   }
 };
 
+// The same of complex numbers, in double; log(0) is -inf without an angle.
+struct ComplexLogAdd {
+  template <class T> Complex<T> operator()(Complex<T> a, Complex<T> b) const {
+    using C = std::complex<double>;
+    if (std::isnan(a.re) || std::isnan(a.im) || std::isnan(b.re) || std::isnan(b.im)) return {T(NAN), T(NAN)};
+    const Complex<T> low = a.re > b.re ? b : a, high = a.re > b.re ? a : b;
+    if (std::isinf(high.re) && low.re == high.re) {
+      if (high.re < 0) return {high.re, T(0)};
+      return {high.re, low.im == 0 && high.im == 0 ? T(0) : T(NAN)};
+    }
+    const C ratio = std::isinf(low.re) ? C(0) : std::exp(C(low.re, low.im) - C(high.re, high.im));
+    const double re = 1 + ratio.real(), im = ratio.imag();
+    const bool near = re > 0.5 && re < 2 && std::abs(im) < 1;
+    const double modulus =
+        near ? 0.5 * std::log1p(ratio.real() * (2 + ratio.real()) + im * im) : std::log(std::hypot(re, im));
+    return {static_cast<T>(high.re + modulus), static_cast<T>(high.im + std::atan2(im, re))};
+  }
+};
+
 }  // namespace
 
 Tensor cumsum_cpu(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
@@ -154,6 +174,10 @@ Tensor logcumsumexp_cpu(const Tensor& self, int64_t dim) {
     case DType::Float64: scan<double, double>(in, out, dim, -INFINITY, LogAdd{}); break;
     case DType::Float16: scan<Half, float>(in, out, dim, -INFINITY, LogAdd{}); break;
     case DType::BFloat16: scan<BFloat16, float>(in, out, dim, -INFINITY, LogAdd{}); break;
+    case DType::Complex64: scan<Complex<float>, Complex<float>>(in, out, dim, {-INFINITY, 0.f}, ComplexLogAdd{}); break;
+    case DType::Complex128:
+      scan<Complex<double>, Complex<double>>(in, out, dim, {-INFINITY, 0.0}, ComplexLogAdd{});
+      break;
     default: FL_CHECK(false, "\"logcumsumexp_out_cpu\" not implemented for '", dtype_name(in.dtype()), "'");
   }
   return out;

@@ -31,6 +31,7 @@ void Frame::reset() {
   delete arena_;
   arena_ = nullptr;
   num_overloaded = 0;
+  num_numbers = 0;
   out = nullptr;
   requires_grad = false;
 }
@@ -138,7 +139,7 @@ void store_scalar_value(PyObject* o, Value& v, Frame& f) {
     v = Value(s.to_int());
 }
 
-bool tensor_argument(const Operator& op, PyObject* o, Value& v, Frame& f) {
+bool tensor_argument(const Operator& op, const SchemaArg& a, PyObject* o, Value& v, Frame& f) {
   if (FL_LIKELY(is_exact_tensor(o))) {
     v = Value(tensor_of(o));
     return true;
@@ -148,7 +149,8 @@ bool tensor_argument(const Operator& op, PyObject* o, Value& v, Frame& f) {
     v = Value(tensor_of(o));
     return true;
   }
-  if ((op.flags & kNumberArgs) && is_number(o)) {
+  if (op.number_args && (op.number_args >> (&a - op.schema().args.data()) & 1) && is_number(o)) {
+    ++f.num_numbers;
     Tensor t = wrapped_number(scalar_from(o));
     v = Value(t);
     f.keep(std::move(t));
@@ -256,7 +258,7 @@ bool convert(const Operator& op, const SchemaArg& a, PyObject* o, Value& v, Fram
   }
   if (a.list) return list_argument(a, o, v, f);
   switch (a.kind) {
-    case ArgKind::Tensor: return tensor_argument(op, o, v, f);
+    case ArgKind::Tensor: return tensor_argument(op, a, o, v, f);
     case ArgKind::Int:
       if (!is_int(o)) return false;
       v = Value(to_int(o));
@@ -423,6 +425,11 @@ bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, P
     if (!a.has_default)
       return refuse(why, concat(op.name, "() missing required argument '", a.name, "' (position ", i + 1, ")"));
     f.values[i] = sig.defaults[i];
+  }
+  if (FL_UNLIKELY(f.num_numbers > 1) && !(op.flags & kNumberArgs)) {
+    int tensors = 0;
+    for (const SchemaArg& a : schema_args) tensors += a.kind == ArgKind::Tensor && !a.list;
+    if (tensors == f.num_numbers) return refuse(why, concat(op.name, "(): one of the arguments must be a Tensor"));
   }
   return true;
 }

@@ -93,8 +93,6 @@ PyObject* nb_inplace_power(PyObject* a, PyObject* b, PyObject*) {
   return call(op, args);
 }
 
-// Shift by a Python number takes the number's own overload in torch; ours takes numbers for tensors everywhere.
-
 }  // namespace
 
 PyObject* tensor_richcompare(PyObject* a, PyObject* b, int op) {

@@ -126,6 +126,12 @@ def __complex__(self: Tensor) -> complex:
 
 
 @_method
+def __rdiv__(self: Tensor, other: Any) -> Tensor:
+    """other / self, under the name that Python 2 had for it."""
+    return other / self
+
+
+@_method
 def __reversed__(self: Tensor) -> Tensor:
     """The tensor with its first dimension reversed."""
     return self if self.dim() == 0 else self.flip(0)

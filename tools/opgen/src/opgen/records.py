@@ -12,6 +12,7 @@ from opgen.errors import RecordError
 from opgen.schema import Schema, parse_schema
 
 CLASSES = ("core", "composite", "fused")
+OUT_RULES = ("exact", "disjoint")
 PLACES = ("function", "method", "nn", "linalg", "special", "fft")
 TAGS = ("row_major",)  # an inplace_kernel whose copy of self is row-major
 BODIES = ("pointwise", "kernel", "inplace_kernel", "python", "alias_of")
@@ -27,8 +28,8 @@ FIELDS = {
     "python": "'module:function' of a decomposition in Python; a fused operator may have one beside its kernel",
     "alias_of": "full name of the operator that this one is another name for",
     "inplace": "whether <name>_ exists (default: for pointwise operators)",
-    "out": "whether out= exists (default: where every result is a fresh tensor)",
-    "numbers": "whether Python numbers are taken for tensors (default: for pointwise operators)",
+    "out": "whether out= exists (default: where every result is a fresh tensor), or its rules: words of exact (out has the dtype of the result), disjoint (out shares no memory with an input)",
+    "numbers": "tensor arguments that a Python number may stand for: names, at least one tensor remaining; or all, even at once (default: none)",
     "view": "results share storage with the first argument",
     "mutates": "the operator writes to its first argument itself",
     "backend_free": "the kernel only looks at geometry and serves every device",
@@ -57,7 +58,9 @@ class Record:
     alias_of: str = ""
     inplace: bool = False
     out: bool = False
-    numbers: bool = False
+    out_rules: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    numbers_alone: bool = False  # every tensor may be a number at once
     view: bool = False
     mutates: bool = False
     backend_free: bool = False
@@ -112,12 +115,15 @@ def read_yaml(path: Path, source: str, field: str) -> dict:
 
 
 def name_alias(record: Record, seen: dict[str, Record]) -> Record:
-    """An alias is described as what it stands for, unless its row says more."""
+    """An alias is described as what it stands for, unless its row says more; it takes numbers and out= as that does."""
     if not record.alias_of:
         return record
     if record.alias_of not in seen:
         raise RecordError(f"{record.where}: alias_of names no operator: {record.alias_of}")
     target = seen[record.alias_of]
+    places = {a.name: i for i, a in enumerate(target.schema.arguments)}
+    numbers = tuple(record.schema.arguments[places[n]].name for n in target.numbers)
+    record = replace(record, numbers=numbers, numbers_alone=target.numbers_alone, out_rules=target.out_rules)
     return record if record.doc else replace(record, doc=f"Another name of {target.schema.name}. {target.doc}".strip())
 
 
@@ -158,6 +164,8 @@ def read_record(row: dict, source: str, package: str) -> Record:
     pointwise = bool(row.get("pointwise"))
     view, mutates = bool(row.get("view")), bool(row.get("mutates"))
     fresh = all(t.base == "Tensor" and not t.is_list for t, _ in schema.returns) and bool(schema.returns)
+    numbers, alone = read_numbers(row.get("numbers", ""), schema, where)
+    out, out_rules = read_out(row.get("out", fresh and not view and not mutates), where)
     return Record(
         schema=schema,
         op_class=op_class,
@@ -173,8 +181,10 @@ def read_record(row: dict, source: str, package: str) -> Record:
         python=row.get("python", ""),
         alias_of=row.get("alias_of", ""),
         inplace=bool(row.get("inplace", pointwise or row.get("inplace_kernel"))),
-        out=bool(row.get("out", fresh and not view and not mutates)),
-        numbers=bool(row.get("numbers", pointwise)),
+        out=out,
+        out_rules=out_rules,
+        numbers=numbers,
+        numbers_alone=alone,
         view=view,
         mutates=mutates,
         backend_free=bool(row.get("backend_free")),
@@ -199,3 +209,25 @@ def check_bodies(bodies: list[str], op_class: str, where: str) -> None:
         raise RecordError(
             f"{where}: exactly one of {', '.join(BODIES)}, or kernel and python of a fused operator; got {bodies or 'none'}"
         )
+
+
+def read_numbers(field: object, schema: Schema, where: str) -> tuple[tuple[str, ...], bool]:
+    """Names of the arguments that a number may stand for, and whether it may for all of them at once."""
+    tensors = [a.name for a in schema.arguments if a.type.base == "Tensor" and not a.type.is_list]
+    if field == "all":
+        return tuple(tensors), True
+    names = tuple(str(field).replace(",", " ").split()) if field else ()
+    for name in names:
+        if name not in tensors:
+            raise RecordError(f"{where}: numbers has {name!r}; allowed: all, or names of {', '.join(tensors)}")
+    return names, False
+
+
+def read_out(field: object, where: str) -> tuple[bool, tuple[str, ...]]:
+    if isinstance(field, bool):
+        return field, ()
+    rules = tuple(str(field).replace(",", " ").split())
+    for rule in rules:
+        if rule not in OUT_RULES:
+            raise RecordError(f"{where}: out has {rule!r}; allowed: true, false, or words of {', '.join(OUT_RULES)}")
+    return True, rules

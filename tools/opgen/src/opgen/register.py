@@ -196,7 +196,8 @@ def kernel_result(record: Record) -> str:
 def definition(r: Record) -> str:
     flags = [_FLAGS[p] for p in r.places]
     for on, flag in (
-        (r.inplace, "kInPlace"), (r.out, "kOut"), (r.numbers, "kNumberArgs"), (r.view, "kView"),
+        (r.inplace, "kInPlace"), (r.out, "kOut"), (r.numbers_alone, "kNumberArgs"), (r.view, "kView"),
+        ("exact" in r.out_rules, "kOutExact"), ("disjoint" in r.out_rules, "kOutDisjoint"),
         (not r.differentiable, "kNotDifferentiable"), (r.backend_free, "kBackendFree"), (r.mutates, "kMutates"),
     ):  # fmt: skip
         if on:
@@ -205,11 +206,16 @@ def definition(r: Record) -> str:
     python = f'"{r.python}"' if r.python else "nullptr"
     op_class = f"OpClass::{r.op_class.capitalize()}"
     doc = f"{r.doc}\n\nDtypes: {r.dtypes}." if r.dtypes else r.doc
-    return f'{{"{quoted(r.schema.text)}", {op_class}, {" | ".join(flags) or 0}, {kernel}, {payload}, {python}, "{quoted(doc)}"}}'
+    return f'{{"{quoted(r.schema.text)}", {op_class}, {" | ".join(flags) or 0}, {kernel}, {payload}, {python}, "{quoted(doc)}", {number_mask(r)}}}'
 
 
 def checks_of(r: Record) -> str:
     return f"check_{r.schema.identifier}"
+
+
+def number_mask(r: Record) -> int:
+    """A bit for each argument that a number may stand for."""
+    return sum(1 << i for i, a in enumerate(r.schema.arguments) if a.name in r.numbers)
 
 
 def kernel_of(r: Record) -> tuple[str, str]:

@@ -63,7 +63,7 @@ def signature(record: Record) -> str:
         if a.kwarg_only and not starred:
             parts.append("*")
             starred = True
-        text = parameter(a, i, record.numbers)
+        text = parameter(a, i, a.name in record.numbers)
         if seen_default and a.default is None and not a.kwarg_only:
             text += " = ..."
         seen_default = seen_default or (a.default is not None and not a.kwarg_only)

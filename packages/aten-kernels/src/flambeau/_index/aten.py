@@ -21,6 +21,7 @@ NAMES = {
     "gradient": "flambeau.aten.differences:gradient",
     "histogramdd": "flambeau.aten.statistics:histogramdd",
     "unravel_index": "flambeau.aten.functions:unravel_index",
+    "torch": "flambeau",  # `torch.torch` is how PyTorch's own module names itself
     "fft": "flambeau.fft",
     "linalg": "flambeau.linalg",
     "special": "flambeau.special",

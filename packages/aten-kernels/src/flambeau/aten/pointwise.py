@@ -195,6 +195,29 @@ def angle(self: Tensor) -> Tensor:
     )
 
 
+def complex_(real: Tensor, imag: Tensor) -> Tensor:
+    """real + i imag, of two floating tensors of one dtype."""
+    floating = (flambeau.float16, flambeau.float32, flambeau.float64)
+    if real.dtype not in floating or imag.dtype not in floating:
+        raise RuntimeError(
+            f"[complex] Expected both inputs to be Half, Float or Double tensors but got {real.type().split('.')[-1][:-6]} and {imag.type().split('.')[-1][:-6]}"
+        )
+    if real.dtype is not imag.dtype:
+        raise RuntimeError(
+            f"[complex] Expected object of scalar type {real.type().split('.')[-1][:-6]} but got scalar type {imag.type().split('.')[-1][:-6]} for second argument"
+        )
+    return _ops._complex(real, imag)
+
+
+def softshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
+    """x - lambd above lambd, x + lambd below -lambd, 0 between."""
+    if lambd < 0:
+        raise RuntimeError(
+            f"[softshrink] lambda must be in range [0, inf) for input dtype {self.dtype}, but found {lambd}"
+        )
+    return _ops._softshrink(self, lambd)
+
+
 def gelu(self: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the normal distribution function, exact or by tanh."""
     if approximate == "none":

@@ -226,3 +226,12 @@ def _contracted(a: Tensor, b: Tensor, dims: int | list | Tensor) -> tuple[list[i
     if len(left) != len(right):
         raise RuntimeError(f"both dimension lists should have same length, got {len(left)} and {len(right)}")
     return left, right
+
+
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """addbmm into self; where self was broadcast it takes the size of the result, as in PyTorch."""
+    result = flambeau.addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+    if result.shape != self.shape:
+        with flambeau.no_grad():
+            self.resize_(result.shape)
+    return self.copy_(result)

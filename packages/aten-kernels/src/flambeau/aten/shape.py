@@ -62,7 +62,7 @@ def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Te
 
     n = self.numel()
     if n == 0 or (r > n and not with_replacement):
-        return self.new_empty((0, r))
+        return self[:0].reshape(0, 1).expand(0, r).clone()  # empty, and part of the graph
     total, part = (n + r - 1, min(n - 1, r)) if with_replacement else (n, min(r, n - r))
     if part > 64 or math.comb(total, part) * r > 1 << 32:
         raise RuntimeError(f"combinations: choices of {r} elements of {n} are too many")

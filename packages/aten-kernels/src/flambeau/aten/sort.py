@@ -60,7 +60,7 @@ def unique_dim(
 ) -> tuple[Tensor, Tensor, Tensor]:
     if self.dim() == 0 and dim in (0, -1):
         return self.reshape(1), flambeau.zeros(1, dtype=flambeau.int64), flambeau.ones(1, dtype=flambeau.int64)
-    rows = self.movedim(dim, 0).reshape(self.shape[dim], -1)
+    rows = self.movedim(dim, 0).reshape(self.shape[dim], self.numel() // max(self.shape[dim], 1))
     if rows.shape[1] == 0 and 0 in self.shape and self.shape[dim] != 0:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     keys = [tuple(r) for r in rows.tolist()]
@@ -74,7 +74,7 @@ def sorted_indices(keys: list) -> list[int]:
 
 def _distinct_slices(self: Tensor, dim: int, order: list[int]) -> tuple[Tensor, Tensor, Tensor]:
     """Slices of `dim`, visited in `order`, without those equal to the one before."""
-    rows = self.movedim(dim, 0).reshape(self.shape[dim], -1).tolist()
+    rows = self.movedim(dim, 0).reshape(self.shape[dim], self.numel() // max(self.shape[dim], 1)).tolist()
     kept: list[int] = []
     counts: list[int] = []
     inverse = [0] * len(order)

@@ -134,7 +134,7 @@ def _edges(name: str, values: Tensor, bins: int, range: Sequence[float] | None) 
     elif values.numel():
         low, high = values.min().item(), values.max().item()
     else:
-        low, high = 0.0, 0.0
+        low, high = 0.0, 1.0
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"{name}(): range of [{low}, {high}] is not finite")
     if low > high:

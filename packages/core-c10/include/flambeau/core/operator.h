@@ -31,6 +31,7 @@ struct OpDef {
   const void* payload;  ///< what the kernel reads: a PointwiseKernel, a ShapedKernel...
   const char* python;   ///< "module:function" of a Python decomposition, or null
   const char* doc;
+  uint8_t number_args = 0;  ///< a bit for each Tensor argument that a Python number may stand for
 };
 
 enum OpFlags : uint16_t {
@@ -39,7 +40,7 @@ enum OpFlags : uint16_t {
   kNNModule = 4,     ///< flambeau._C._nn.<name>
   kInPlace = 8,      ///< make <name>_
   kOut = 16,         ///< make <name>.out
-  kNumberArgs = 32,  ///< Python numbers are taken for Tensor arguments
+  kNumberArgs = 32,  ///< numbers may stand for all Tensor arguments at once; else one of them is a tensor
   kView = 64,        ///< results share storage with the first argument
   kNotDifferentiable = 128,
   kBackendFree = 256,  ///< the kernel works on geometry only and serves every backend
@@ -48,6 +49,8 @@ enum OpFlags : uint16_t {
   kSpecial = 2048,
   kFft = 4096,
   kSparse = 8192,
+  kOutExact = 16384,     ///< out= has the dtype of the result
+  kOutDisjoint = 32768,  ///< out= shares no memory with an input
 };
 
 class FL_API Operator {
@@ -62,6 +65,7 @@ class FL_API Operator {
   uint16_t flags = 0;
   uint8_t num_args = 0;
   uint8_t num_results = 0;
+  uint8_t number_args = 0;  ///< as in OpDef
   const void* payload = nullptr;
   Operator* functional = nullptr;  ///< of an in-place or out variant
   Operator* inplace = nullptr;
@@ -189,6 +193,9 @@ FL_API void inplace_through_functional(const Operator& op, KeySet keys, const Va
 FL_API void out_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results);
 /// Resizes `out` to `sizes` when it is not that shape (a warning when it was not empty), checks that `dtype` can be
 /// cast to its dtype, and that it is not expanded.
+/// What the record of an out variant asks of its outputs: kOutExact, kOutDisjoint.
+FL_API void check_out_dtype(const Operator& op, const Tensor& out, DType dtype);
+FL_API void check_out_disjoint(const Operator& op, const Value* args);
 FL_API void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype);
 
 /// Kernel of a Python composite: filled in by the bindings.

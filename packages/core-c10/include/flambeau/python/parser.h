@@ -50,6 +50,7 @@ class Frame {
   };
   PyObject* overloaded[8];  ///< arguments whose class has its own __torch_function__, in call order (borrowed)
   int num_overloaded = 0;
+  int num_numbers = 0;         ///< Python numbers that stand for tensors
   PyObject* out = nullptr;     ///< object passed as out= (borrowed)
   bool requires_grad = false;  ///< passed to a factory
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from opgen.errors import RecordError
 from opgen.scalar.types import ScalarType, describe_dtypes, dtype_set
 
-PROMOTE = ("default", "int_to_float", "bool_result", "real_result", "complex_result", "none")
+PROMOTE = ("default", "int_to_float", "bool_to_int", "bool_result", "real_result", "complex_result", "none")
 OPERAND_KINDS = ("compute", "bool", "real", "complex", "int32", "int64")
 PARAM_KINDS = ("compute", "double", "int", "bool")
 ISA_TIERS = ("all", "base")
@@ -105,7 +105,7 @@ def scalar(
     ----------
     dtypes : set of compute dtypes, see `types.dtype_set`
     promote : how the compute dtype is found. "default": the common dtype of the operands; "int_to_float": integers become
-        the default float; "bool_result", "real_result", "complex_result": as default, with that kind of result; "none":
+        the default float; "bool_to_int": bool becomes int64; "bool_result", "real_result", "complex_result": as default, with that kind of result; "none":
         operands must agree already
     params : scalar arguments of the operator, the last arguments of the function
     result : kind of each result, where `promote` does not say it
