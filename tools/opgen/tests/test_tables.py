@@ -12,8 +12,8 @@ from opgen.scalar import scalar
 def plus(x, y, alpha):
     return x + alpha * y
 """
-PLUS = '{func: "plus(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", pointwise: plus}'
-RUN = '{func: "run(Tensor self) -> Tensor", kernel: run_cpu'
+PLUS = '{func: "plus(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", pointwise: plus, doc: Sum.}'
+RUN = '{func: "run(Tensor self) -> Tensor", kernel: run_cpu, doc: Runs.'
 
 
 def tables(folder: Path, *rows: str, derivatives: str = "derivatives: {}\n", body: str = BODY) -> Path:
@@ -48,6 +48,7 @@ def test_well_formed_tables(tmp_path):
         ([PLUS, '{func: "go(Tensor self) -> Tensor", alias_of: run}'], r"x.yaml:3: alias_of names no operator: run"),
         ([PLUS, "{class: core}"], r"x.yaml:3: a record needs 'func'"),
         ([PLUS, PLUS], r"x.yaml:3: plus is defined in schemas/ops/x.yaml:2 already"),
+        ([PLUS, '{func: "go() -> Tensor", kernel: go}'], r"x.yaml:3: go is public and needs 'doc'"),
         (["plus"], r"x.yaml:1: 'operators' is a list of mappings"),
     ],
 )  # fmt: skip
@@ -89,8 +90,13 @@ def test_decompositions_exist(tmp_path):
 
 
 def test_alias_is_described_as_its_target(tmp_path):
-    rows = (PLUS, RUN + ", doc: Runs.}", '{func: "go(Tensor self) -> Tensor", alias_of: run}')
+    rows = (PLUS, RUN + "}", '{func: "go(Tensor self) -> Tensor", alias_of: run}')
     assert load_tables(tables(tmp_path, *rows)).records[2].doc == "Another name of run. Runs."
+
+
+def test_overloads_share_their_sentence(tmp_path):
+    rows = ('{func: "run.fast(Tensor self) -> Tensor", kernel: fast}', PLUS, RUN + "}")
+    assert load_tables(tables(tmp_path, *rows)).records[0].doc == "Runs."
 
 
 def test_bodies_that_do_not_type_check_are_record_errors(tmp_path):

@@ -68,11 +68,21 @@ def signature(function: object) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
+def sentence(function: object) -> str:
+    """What the record says; an in-place form is described as its functional one. '' where no record says anything."""
+    if function._op_doc or not function.__name__.endswith("_"):
+        return function._op_doc
+    functional = _C._op_function("aten", function.__name__.removesuffix("_"), None, False)
+    if functional is None or not functional._op_doc:
+        return ""
+    return f"In place, self is written and returned: {functional._op_doc}"
+
+
 def docstring(function: object) -> str:
     """The record's sentence and every schema the name answers to."""
     head = f"{function.__name__}{signature(function)}"
     schemas = "\n".join(f"    {s}" for s in function._schemas)
-    return f"{head}\n\n{function._op_doc}\n\nSchemas, in the order they are tried:\n\n{schemas}\n"
+    return f"{head}\n\n{sentence(function)}\n\nSchemas, in the order they are tried:\n\n{schemas}\n"
 
 
 def find(name: str, is_method: bool) -> object:

@@ -34,7 +34,7 @@ FIELDS = {
     "mutates": "the operator writes to its first argument itself",
     "backend_free": "the kernel only looks at geometry and serves every device",
     "differentiable": "false: results never require gradients",
-    "doc": "one sentence",
+    "doc": "one sentence that says what it gives; overloads of a name share it (required of public operators)",
     "checks": "conditions on the arguments, a list of expressions (opgen.checks)",
     "tags": f"a list of {', '.join(TAGS)}",
 }
@@ -99,7 +99,24 @@ def load_records(schemas_dir: Path) -> list[Record]:
                 raise RecordError(f"{record.where}: {record.schema.full_name} is defined in {other.where} already")
             seen[record.schema.full_name] = record
             records.append(record)
-    return [name_alias(r, seen) for r in records]
+    share_docs(records, seen)
+    check_docs(seen)
+    return [name_alias(r, seen) for r in seen.values()]
+
+
+def share_docs(records: list[Record], seen: dict[str, Record]) -> None:
+    """Overloads of one name do the same thing: one of them says what."""
+    docs = {r.schema.name: r.doc for r in reversed(records) if r.doc}
+    for name, record in seen.items():
+        if not record.doc and not record.alias_of:
+            seen[name] = replace(record, doc=docs.get(record.schema.name, ""))
+
+
+def check_docs(seen: dict[str, Record]) -> None:
+    for record in seen.values():
+        is_public = record.places and not record.schema.name.startswith("_")
+        if is_public and not record.doc and not record.alias_of:
+            raise RecordError(f"{record.where}: {record.schema.full_name} is public and needs 'doc', {FIELDS['doc']}")
 
 
 def read_yaml(path: Path, source: str, field: str) -> dict:
