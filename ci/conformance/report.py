@@ -3,7 +3,8 @@
     python ci/conformance/report.py FOLDER [--ops REGEX] [--module flambeau] [--all] [--out build/conformance]
 
 FOLDER holds run_goldens.py, nn_goldens.py and the records. The checks of the operators in first_light.txt are
-counted apart, and their failures are listed; `--all` lists the failures of every operator.
+counted apart, and their failures are listed; `--all` lists the failures of every operator. Exits with 1 below a bar, and where
+a selection holds nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+OPERATOR_BAR = 0.97  # of the checks of the operators that first_light.txt names
+MODULE_BAR = 0.90  # of the modules, optimizers and schedulers that first_light_modules.txt names
 
 
 def names_in(file: Path) -> set[str]:
@@ -69,17 +72,29 @@ def print_failures(by_op: dict[str, Any], names: Iterable[str]) -> None:
             )
 
 
-def report_operators(found: dict[str, Any], everything: bool) -> None:
+def holds(what: str, passed: int, count: int, bar: float) -> bool:
+    """Whether the share reaches the bar; of nothing, none does."""
+    if count and passed >= bar * count:
+        return True
+    print(f"[conformance] {what}: {per_cent(passed, count)}, {100 * bar:.0f} % are asked for", file=sys.stderr)
+    return False
+
+
+def report_operators(found: dict[str, Any], everything: bool, selected: bool) -> bool:
+    """Prints, and says whether the bar is reached."""
     by_op = found["by_op"]
     named = names_in(HERE / "first_light.txt") & by_op.keys()
-    print_failures(by_op, by_op if everything else named)
+    print_failures(by_op, by_op if everything or selected else named)
     kinds = ", ".join(f"{k} {a}/{b}" for k, (a, b) in found["kinds"].items())
     print(f"\noperators that the first release names ({len(named)}): checks {per_cent(*total(by_op, named))}")
     print(f"all recorded operators ({len(by_op)}): checks {per_cent(*found['checks'])}; crashes {found['crashes']}")
     print(f"  by kind: {kinds}")
+    # a selection is held against the bar as a whole, whether the first release names it or not
+    return holds("operators", *(found["checks"] if selected else total(by_op, named)), OPERATOR_BAR)
 
 
-def report_modules(found: dict[str, Any]) -> None:
+def report_modules(found: dict[str, Any]) -> bool:
+    """Prints, and says whether the bar is reached."""
     by_class = found["by_class"]
     named = names_in(HERE / "first_light_modules.txt") & by_class.keys()
     whole = {n for n, (passed, count) in by_class.items() if passed == count}
@@ -94,6 +109,7 @@ def report_modules(found: dict[str, Any]) -> None:
         f"\nmodules, optimizers, schedulers named: {per_cent(len(named & whole), len(named))}; checks {per_cent(*passed)}"
     )
     print(f"all recorded: {per_cent(len(whole), len(by_class))}")
+    return holds("modules", len(named & whole), len(named), MODULE_BAR)
 
 
 def main() -> int:
@@ -105,11 +121,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "build/conformance")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    report_operators(operators(args.folder, args.out, args.module, args.ops), args.all or bool(args.ops))
+    good = report_operators(operators(args.folder, args.out, args.module, args.ops), args.all, bool(args.ops))
     if not args.ops:
-        report_modules(modules(args.folder, args.out, args.module))
+        good = report_modules(modules(args.folder, args.out, args.module)) and good
     print(f"\nevery result: {args.out}/operators.json, modules.json")
-    return 0
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
     python ci/oracle/compare.py linalg svd       families by name, other words select by text
     python ci/oracle/compare.py --out build/oracle.md
 
-Work is done in child processes, so that a crash costs one expression.
+Work is done in child processes, so that a crash costs one expression. Exits with 1 where fewer than BAR of the comparisons
+are equal, with 2 where the words select nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ROOT = HERE.parents[1]
 FAMILIES = ("pointwise", "reduce", "shape", "linalg", "neural")
 TOLERANCE = {"float64": (1e-9, 1e-9), "complex128": (1e-9, 1e-9), "float16": (2e-3, 2e-3), "bfloat16": (1.6e-2, 1.6e-2)}
 DEFAULT_TOLERANCE = (2e-5, 2e-5)  # float32 and complex64; integers compare exactly
+BAR = 0.99  # the share of comparisons that must be equal
 BUILTIN_ERRORS = (NotImplementedError, IndexError, TypeError, ValueError, RuntimeError)
 
 
@@ -221,8 +223,8 @@ def run_all(words: list[str]) -> dict[int, list[tuple[str, str]]]:
     return results
 
 
-def report(words: list[str], results: dict[int, list[tuple[str, str]]]) -> str:
-    """A Markdown table with a line per operator, and the list of differences."""
+def report(words: list[str], results: dict[int, list[tuple[str, str]]]) -> tuple[str, float]:
+    """A Markdown table with a line per operator, and the list of differences; the share that is equal (0 of nothing)."""
     table: dict[str, Counter[str]] = defaultdict(Counter)
     differences: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     total = Counter[str]()
@@ -250,7 +252,7 @@ def report(words: list[str], results: dict[int, list[tuple[str, str]]]) -> str:
     count = sum(v for k, v in total.items() if not k.endswith(" equal"))
     by_kind = ", ".join(f"{k} {total[k + ' equal']:,}/{total[k]:,}" for k in [*kinds, "crash"] if total[k])
     lines += ["", f"{equal:,} of {count:,} comparisons equal ({100 * equal / max(count, 1):.2f} %): {by_kind}"]
-    return "\n".join(lines)
+    return "\n".join(lines), equal / max(count, 1)
 
 
 def main() -> int:
@@ -262,11 +264,22 @@ def main() -> int:
     if args.child is not None:
         child(args.words, args.child)
         return 0
-    text = report(args.words, run_all(args.words))
+    if not samples(args.words):
+        print(
+            f"[oracle] no sample holds {' or '.join(args.words)}; families are {', '.join(FAMILIES)}", file=sys.stderr
+        )
+        return 2
+    text, share = report(args.words, run_all(args.words))
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(text + "\n")
     print(text.split("## Differences")[1].strip())
     print(f"\nthe table by operator: {args.out}")
+    if share < BAR:
+        print(
+            f"[oracle] {100 * share:.2f} % of the comparisons are equal, {100 * BAR:.0f} % are asked for",
+            file=sys.stderr,
+        )
+        return 1
     return 0
 
 
