@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from repo.counts import Counts, read_junit  # noqa: E402
 from repo.environments import SiblingEnvironment  # noqa: E402
-from repo.merged import link_sources  # noqa: E402
+from repo.merged import link_sources, read_by_checkers  # noqa: E402
 from repo.packages import DEFAULT_TEST_TOOLS, META, Package, Repository  # noqa: E402
 from repo.wheels import Dist, WheelError, build_environment, sibling_constraints  # noqa: E402
 
@@ -214,17 +214,26 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def typecheck(session: nox.Session) -> None:
-    """mypy on the pure packages, the generator and the tools."""
+    """mypy on the packages with their stubs, the generator and the tools; mypy and pyright on programs that use them.
+
+    `ci/typing/accepted.py` must pass; in `ci/typing/refused.py` every marked line must be an error.
+    """
     prepare(session)
-    session.install("-q", "mypy", "types-PyYAML", "nox", "numpy")
-    merged = link_sources(repository, ROOT / "build/typecheck")
+    requires = repository.by_name["flambeau-opgen"].requires
+    session.install("-q", "mypy", "basedpyright", "types-PyYAML", "nox", "numpy", *requires)
+    generated = ROOT / "build/generated"
+    session.run(
+        *("python", "tools/codegen.py", "--out", str(generated)),
+        env={"PYTHONPATH": str(ROOT / "tools/opgen/src")},
+        silent=True,
+    )
+    merged = link_sources(repository, ROOT / "build/typecheck", generated)
     mypy = ("mypy", "--config-file", str(ROOT / "ci/mypy.ini"), *session.posargs)
-    for package in repository.packages:
-        files = sorted(f.relative_to(package.folder / "src") for f in package.folder.glob("src/flambeau/**/*.py"))
-        if files and not package.is_native:
-            listed = ROOT / f"build/{package.short}-files.txt"
-            listed.write_text("\n".join(str(merged / f) for f in files))
-            session.run(*mypy, f"@{listed}", env={"MYPYPATH": str(merged)})
+    listed = ROOT / "build/typecheck-files.txt"
+    listed.write_text("\n".join(str(f) for f in read_by_checkers(merged)))
+    session.run(*mypy, f"@{listed}", env={"MYPYPATH": str(merged)})
+    session.run(*mypy, "--warn-unused-ignores", "ci/typing", env={"MYPYPATH": str(merged)})
+    session.run("basedpyright", "-p", "ci/typing")
     session.run(*mypy, "tools/opgen/src/opgen", env={"MYPYPATH": "tools/opgen/src"})
     session.run(*mypy, "tools/repo", "noxfile.py", env={"MYPYPATH": "tools"})
 

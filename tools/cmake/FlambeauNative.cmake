@@ -35,7 +35,8 @@ function(flambeau_generate package)
   execute_process(
     COMMAND ${Python_EXECUTABLE} -m opgen --schemas ${FLAMBEAU_ROOT}/schemas --out ${out} --package ${package}
     COMMAND_ERROR_IS_FATAL ANY)
-  file(GLOB_RECURSE inputs ${FLAMBEAU_ROOT}/schemas/*.yaml ${FLAMBEAU_ROOT}/schemas/*.py ${FLAMBEAU_ROOT}/tools/opgen/src/*.py)
+  file(GLOB_RECURSE inputs ${FLAMBEAU_ROOT}/schemas/*.yaml ${FLAMBEAU_ROOT}/schemas/*.py ${FLAMBEAU_ROOT}/tools/opgen/src/*.py
+    ${FLAMBEAU_ROOT}/packages/*/src/flambeau/_index/*.py)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${inputs})
   set(FLAMBEAU_GENERATED ${out} PARENT_SCOPE)
 endfunction()

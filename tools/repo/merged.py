@@ -8,14 +8,28 @@ from pathlib import Path
 from .packages import PREFIX, Repository
 
 
-def link_sources(repository: Repository, out: Path) -> Path:
-    """Fill `out` with links to every Python file of `flambeau`, merged over the packages; returns `out`."""
+def link_sources(repository: Repository, out: Path, generated: Path) -> Path:
+    """Fill `out` with links to every Python file and stub of `flambeau`, merged over the packages; returns `out`.
+
+    `generated` is where `tools/codegen.py` wrote: its stubs lie where the wheels have them.
+    """
     shutil.rmtree(out, ignore_errors=True)
     for package in repository.packages:
         source = package.folder / "src"
-        for file in sorted(source.glob(f"{PREFIX}/**/*.py*")):
-            if file.suffix in {".py", ".pyi"}:
-                link = out / file.relative_to(source)
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(file)
+        for file in sorted(source.glob(f"{PREFIX}/**/*")):
+            if file.suffix in {".py", ".pyi"} or file.name == "py.typed":
+                _link(out / file.relative_to(source), file)
+    for file in sorted(generated.glob("*/stubs/*.pyi")):
+        _link(out / PREFIX / "_stubs" / file.name, file)
     return out
+
+
+def read_by_checkers(merged: Path) -> list[Path]:
+    """The files of a merged tree that a type checker reads: where a stub stands beside a module, the stub."""
+    stubs = set(merged.rglob("*.pyi"))
+    return sorted(f for f in merged.rglob("*.py*") if f in stubs or (f.suffix == ".py" and Path(f"{f}i") not in stubs))
+
+
+def _link(link: Path, file: Path) -> None:
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(file)

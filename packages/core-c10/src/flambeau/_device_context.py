@@ -1,8 +1,14 @@
 """The device new tensors go to by default."""
 
+from __future__ import annotations
+
 import threading
 
 from flambeau import _C
+
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
+if TYPE_CHECKING:
+    from flambeau._stubs.types import _Device
 
 
 class _State(threading.local):
@@ -21,7 +27,7 @@ def get_default_device() -> _C.device:
     return _state.default or _C.device("cpu")
 
 
-def set_default_device(device: object) -> None:
+def set_default_device(device: _Device | None) -> None:
     """Set the device of factory functions called without one; None: the CPU."""
     _state.default = None if device is None else _C.device(device)
     _C._set_default_device(get_default_device())

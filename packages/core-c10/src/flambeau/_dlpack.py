@@ -1,8 +1,16 @@
 """Memory shared with other array libraries."""
 
+from __future__ import annotations
+
 import enum
 
 from flambeau import _C, Tensor
+
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
+if TYPE_CHECKING:
+    from typing import Any
+
+    from flambeau._stubs.types import _Device
 
 
 class DLDeviceType(enum.IntEnum):
@@ -18,7 +26,7 @@ def to_dlpack(tensor: Tensor) -> object:
     return _C._to_dlpack(_exportable(tensor), False)
 
 
-def from_dlpack(ext_tensor: object, *, device: object = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__`, or of a capsule.
 
     Raises

@@ -90,6 +90,10 @@ class finfo:
 
     __slots__ = ("_facts", "_title", "bits")
 
+    _facts: _FloatFacts | None
+    _title: str
+    bits: int
+
     def __init__(self, type: DType | None = None) -> None:
         name = _name("finfo", flambeau.get_default_dtype() if type is None else type)
         name = _COMPLEX_PARTS.get(name, name)
@@ -172,6 +176,11 @@ class iinfo:
     """
 
     __slots__ = ("_title", "bits", "max", "min")
+
+    _title: str
+    bits: int
+    max: int
+    min: int
 
     def __init__(self, type: DType) -> None:
         name = _name("iinfo", type)

@@ -1,9 +1,17 @@
 """Small functions on tensors and types that need no kernel."""
 
+from __future__ import annotations
+
 import math
 
 from flambeau import _C
 from flambeau._C import Size, Tensor, UntypedStorage, as_tensor, dtype
+
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
+if TYPE_CHECKING:
+    from typing import Any
+
+    from flambeau._stubs.types import _Device, _DType, _Ints, _memory_format
 
 inf = math.inf
 nan = math.nan
@@ -47,7 +55,7 @@ def is_signed(input: Tensor) -> bool:
     return input.is_signed()
 
 
-def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """Change the sizes of a tensor to those of another one."""
     return input.resize_as_(the_template, memory_format=memory_format)
 
@@ -88,7 +96,7 @@ def set_default_tensor_type(t: object) -> None:
     _C.set_default_dtype(kinds[name])
 
 
-def broadcast_shapes(*shapes: object) -> Size:
+def broadcast_shapes(*shapes: _Ints | int) -> Size:
     """The shape that tensors of these shapes broadcast to. Raises RuntimeError when they do not."""
     out: list[int] = []
     for shape in shapes:
@@ -118,23 +126,21 @@ def result_type(tensor1: object, tensor2: object) -> dtype:
             level, t = (0 if x.dim() else 1), x.dtype
         else:
             level, t = 2, as_tensor(x).dtype
-        groups[level] = t if groups[level] is None else _C.promote_types(groups[level], t)
-    result = None
-    for t in groups.values():
-        if t is None:
-            continue
-        if result is None:
-            result = t
-        elif _category(t) > _category(result):
+        known = groups[level]
+        groups[level] = t if known is None else _C.promote_types(known, t)
+    kinds = [t for t in groups.values() if t is not None]
+    result = kinds[0]
+    for t in kinds[1:]:
+        if _category(t) > _category(result):
             result = _C.promote_types(result, t) if _category(t) == 3 and _category(result) == 2 else t
     return result
 
 
 def asarray(
-    obj: object,
+    obj: Any,
     *,
-    dtype: dtype | None = None,
-    device: object = None,
+    dtype: _DType | None = None,
+    device: _Device | None = None,
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:

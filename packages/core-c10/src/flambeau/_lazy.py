@@ -106,8 +106,9 @@ def public_names() -> list[str]:
 def _native_attribute(name: str) -> object:
     """Attributes of `flambeau._C` that are Python."""
     if name == "_nn":
-        _C._nn = importlib.import_module("flambeau._nn")
-        return _C._nn
+        value = importlib.import_module("flambeau._nn")
+        setattr(_C, name, value)
+        return value
     if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
         value = getattr(importlib.import_module("flambeau._torch_function_switch"), name)
         setattr(_C, name, value)
@@ -115,7 +116,7 @@ def _native_attribute(name: str) -> object:
     raise AttributeError(f"module 'flambeau._C' has no attribute {name!r}")
 
 
-_C.__getattr__ = _native_attribute
+setattr(_C, "__getattr__", _native_attribute)  # noqa: B010 - a module has no such method to checkers
 
 
 class _MissingLayer:

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    import numpy
+    from numpy import ndarray
+
+    from flambeau._stubs.types import _Device, _DType, _layout, _memory_format, _Number
 
 _METHODS: dict[str, Callable] = {}
 
@@ -27,7 +29,7 @@ def _method(function: Callable) -> Callable:
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
     method.__doc__ = function.__doc__
-    method.__wrapped__ = function
+    setattr(method, "__wrapped__", function)  # noqa: B010 - functions have no such attribute to checkers
     _METHODS[name] = method
     return function
 
@@ -53,9 +55,9 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
 
 
 @_method
-def numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
+def numpy(self: Tensor, *, force: bool = False) -> ndarray:
     """An array over the same memory. `force`: detached, moved to the CPU, copied where that is needed."""
-    import numpy
+    import numpy as np
 
     if force:
         self = self.detach().cpu()
@@ -67,16 +69,14 @@ def numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
         )
     try:
         return (
-            numpy.asarray(memoryview(self))
-            if not self.is_complex()
-            else numpy.asarray(_C.Tensor.as_subclass(self, Tensor))
+            np.asarray(memoryview(self)) if not self.is_complex() else np.asarray(_C.Tensor.as_subclass(self, Tensor))
         )
     except BufferError:
         raise TypeError(f"Got unsupported ScalarType {self.dtype}") from None
 
 
 @_method
-def __array__(self: Tensor, dtype: object = None, copy: bool | None = None) -> numpy.ndarray:
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> ndarray:
     """What numpy.asarray asks for."""
     array = self.numpy()
     if dtype is not None:
@@ -85,7 +85,7 @@ def __array__(self: Tensor, dtype: object = None, copy: bool | None = None) -> n
 
 
 @_method
-def __array_wrap__(self: Tensor, array: numpy.ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
+def __array_wrap__(self: Tensor, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
     """Results of NumPy functions on tensors become tensors."""
     if array.dtype == bool:
         array = array.astype("uint8")
@@ -147,7 +147,7 @@ def is_nonzero(self: Tensor) -> bool:
 
 
 @_method
-def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
+def resize_(self: Tensor, *sizes: Any, memory_format: _memory_format | None = None) -> Tensor:
     """Change the sizes, growing the storage where it is too small; new elements are not set."""
     shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     if self.requires_grad:
@@ -162,7 +162,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
 
 
 @_method
-def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
     """resize_ to the sizes of another tensor."""
     return self.resize_(tuple(the_template.shape), memory_format=memory_format)
 
@@ -299,10 +299,10 @@ def new_tensor(
     self: Tensor,
     data: object,
     *,
-    dtype: object = None,
-    device: object = None,
+    dtype: _DType | None = None,
+    device: _Device | None = None,
     requires_grad: bool = False,
-    layout: object = None,
+    layout: _layout | None = None,
     pin_memory: bool = False,
 ) -> Tensor:
     """tensor(data) with the dtype and device of self."""
@@ -370,7 +370,7 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> object:
 
 
 @_method
-def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: _Number, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal; `wrap`: again and again down a tall matrix."""
     if self.dim() < 2:
         raise RuntimeError("dimensions must larger than 1")

@@ -1,7 +1,13 @@
 """Methods of Tensor that are written in Python, called from the native type."""
 
+from __future__ import annotations
+
 from flambeau import _C
 from flambeau._C import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def default_torch_function(cls: type, args: tuple) -> object:
@@ -19,7 +25,7 @@ def default_torch_function(cls: type, args: tuple) -> object:
     return _convert(result, cls)
 
 
-def _convert(result: object, cls: type) -> object:
+def _convert(result: Any, cls: type) -> Any:
     if cls is Tensor:
         return result
     if isinstance(result, Tensor) and not isinstance(result, cls):
@@ -38,4 +44,4 @@ def contains(self: Tensor, element: object) -> bool:
     """`element in tensor`: whether any element is equal."""
     if not isinstance(element, (Tensor, bool, int, float, complex)):
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
-    return bool((element == self).any())
+    return bool((self == element).any())

@@ -117,7 +117,7 @@ def tensor_reduce_ex(tensor: Tensor, protocol: int) -> tuple[Any, ...]:
     """`tensor.__reduce_ex__`: its storage and geometry. Tensors of one pickle that share a storage share it again."""
     size, stride = tuple(tensor.shape), tuple(tensor.stride())
     grad, storage = bool(tensor.requires_grad), tensor.untyped_storage()
-    args = (storage, tensor.storage_offset(), size, stride, grad, OrderedDict(), tensor.dtype)
+    args: tuple[Any, ...] = (storage, tensor.storage_offset(), size, stride, grad, OrderedDict(), tensor.dtype)
     state = _state(tensor)
     if type(tensor) is flambeau.Tensor and not state:
         return _rebuild_tensor_v3, args

@@ -1,9 +1,15 @@
 """Define operators and give them kernels from Python."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable
 
 from flambeau import _C
+
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
 _RESERVED = {"prim", "prims"}
 _KINDS = ("DEF", "IMPL", "FRAGMENT")
@@ -41,7 +47,7 @@ class Library:
 
     def impl(
         self,
-        op_name: object,
+        op_name: Any,
         fn: Callable,
         dispatch_key: str = "",
         *,

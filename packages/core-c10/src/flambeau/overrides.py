@@ -1,9 +1,15 @@
 """Helpers of the `__torch_function__` protocol."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 
 from flambeau import _C
 from flambeau._C import Tensor
+
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "has_torch_function",
@@ -15,7 +21,7 @@ __all__ = [
 ]
 
 
-def has_torch_function(relevant_args: Iterable[object]) -> bool:
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether any argument's class has its own `__torch_function__`."""
     return _C._has_torch_function(tuple(relevant_args))
 
@@ -42,10 +48,10 @@ def resolve_name(f: Callable) -> str | None:
 
 
 def handle_torch_function(
-    public_api: Callable, relevant_args: Iterable[object], *args: object, **kwargs: object
+    public_api: Callable, relevant_args: Iterable[Any], *args: object, **kwargs: object
 ) -> object:
     """Call the overrides of `relevant_args`, a subclass before its class. Raises TypeError when all decline."""
-    overloaded: list[object] = []
+    overloaded: list[Any] = []
     for arg in relevant_args:
         if not _C._has_torch_function_unary(arg) or any(type(arg) is type(o) for o in overloaded):
             continue

@@ -8,6 +8,10 @@ from typing import Any
 from flambeau import _C
 from flambeau._C import Tensor, UntypedStorage
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from flambeau._stubs.types import _Device, _Number
+
 __all__ = ["TypedStorage", "UntypedStorage"]
 
 
@@ -21,7 +25,7 @@ class TypedStorage:
         *args: Any,
         wrap_storage: UntypedStorage | None = None,
         dtype: _C.dtype | None = None,
-        device: object = None,
+        device: _Device | None = None,
         _internal: bool = False,
     ) -> None:
         self.dtype = dtype or _C.get_default_dtype()
@@ -64,7 +68,7 @@ class TypedStorage:
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 
-    def fill_(self, value: object) -> TypedStorage:
+    def fill_(self, value: _Number) -> TypedStorage:
         self._tensor().fill_(value)
         return self
 
@@ -95,7 +99,7 @@ class TypedStorage:
             raise RuntimeError(f"can only index a TypedStorage with an int, got {type(index).__name__}")
         return self._tensor()[index].item()
 
-    def __setitem__(self, index: int, value: object) -> None:
+    def __setitem__(self, index: int, value: _Number) -> None:
         self._tensor()[index] = value
 
     def __eq__(self, other: object) -> bool:

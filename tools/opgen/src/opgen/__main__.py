@@ -21,10 +21,16 @@ def generate(package: str, schemas: Path, out: Path) -> list[Path]:
     if package == "autograd":
         return autograd.emit(out, records, list(tables.derivatives))
     paths = register.emit(out, records, package)
+    paths += stubs.emit(out, records, package, indexes(schemas))
     if package == "aten":
         paths += emit_scalar(out, schemas)
-        paths += stubs.emit(out, records)
     return paths
+
+
+def indexes(schemas: Path) -> dict[str, dict[str, str]]:
+    """The lazy names of every package of the repository that the schemas are in."""
+    found = sorted(schemas.resolve().parent.glob("packages/*/src/flambeau/_index/*.py"))
+    return {path.stem: stubs.read_index(path) for path in found}
 
 
 def main(argv: list[str] | None = None) -> int:

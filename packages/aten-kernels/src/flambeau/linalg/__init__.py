@@ -2,6 +2,8 @@
 
 from flambeau import _C, _operator_namespace
 
+TYPE_CHECKING = False  # checkers take it for true, and read the operators from their stub
+
 _operators = _operator_namespace.OperatorNamespace(__name__, globals(), flag=1024, prefix="linalg_")
 
 
@@ -13,8 +15,12 @@ LinAlgError.__module__ = "flambeau.linalg"
 _C._LinAlgError = LinAlgError
 
 
-def __getattr__(name: str):  # no return type, so that checkers take operators as Any
-    return _operators.find(name)
+if TYPE_CHECKING:
+    from flambeau._stubs.aten_linalg import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> object:
+        return _operators.find(name)
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,8 @@ from flambeau._grad_mode import enable_grad, inference_mode, no_grad, set_grad_e
 from flambeau.autograd import _C  # noqa: F401
 from flambeau.autograd._backward import backward, grad
 
+TYPE_CHECKING = False  # checkers take it for true
+
 __all__ = [
     "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "grad", "gradcheck", "gradgradcheck",
     "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
@@ -25,13 +27,22 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> object:
-    import importlib
+if TYPE_CHECKING:
+    from flambeau import Tensor as Variable
+    from flambeau.autograd import anomaly_mode, function, grad_mode, graph
+    from flambeau.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+    from flambeau.autograd.function import Function
+    from flambeau.autograd.gradcheck import gradcheck, gradgradcheck
+    from flambeau.autograd.graph import set_multithreading_enabled
+else:
 
-    if name not in _LAZY:
-        raise AttributeError(f"module 'flambeau.autograd' has no attribute {name!r}")
-    module, attribute = _LAZY[name]
-    loaded = importlib.import_module(module)
-    value = loaded if attribute is None else getattr(loaded, attribute)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        import importlib
+
+        if name not in _LAZY:
+            raise AttributeError(f"module 'flambeau.autograd' has no attribute {name!r}")
+        module, attribute = _LAZY[name]
+        loaded = importlib.import_module(module)
+        value = loaded if attribute is None else getattr(loaded, attribute)
+        globals()[name] = value
+        return value

@@ -1,21 +1,28 @@
 """backward and grad: arguments checked and completed, then the engine."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import flambeau
 from flambeau import Tensor
 from flambeau.autograd import _C
 
-_Tensors = Tensor | Sequence[Tensor]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+_Tensors: TypeAlias = Tensor | Sequence[Tensor]
+_Gradients: TypeAlias = Tensor | Sequence[Tensor | None]
 
 
-def _as_tuple(x: object) -> tuple:
+def _as_tuple(x: _Gradients) -> tuple:
     return (x,) if isinstance(x, Tensor) else tuple(x)
 
 
 def _initial_gradients(outputs: tuple, grads: tuple, is_batched: bool = False) -> tuple:
     """A gradient for every output: what was given, checked against the output, or one for a scalar."""
-    full = []
+    full: list[Tensor | None] = []
     for out, grad in zip(outputs, grads):
         if isinstance(grad, Tensor):
             if grad.shape != out.shape:
@@ -44,10 +51,10 @@ def _initial_gradients(outputs: tuple, grads: tuple, is_batched: bool = False) -
 
 def backward(
     tensors: _Tensors,
-    grad_tensors: _Tensors | None = None,
+    grad_tensors: _Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    grad_variables: _Tensors | None = None,
+    grad_variables: _Gradients | None = None,
     inputs: _Tensors | None = None,
 ) -> None:
     """Accumulate the gradients of `tensors` into the `.grad` of the leaves (of `inputs` only, when given).
@@ -65,7 +72,7 @@ def backward(
     if inputs is not None and len(_as_tuple(inputs)) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     outputs = _as_tuple(tensors)
-    grads = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
+    grads: tuple[Tensor | None, ...] = (None,) * len(outputs) if grad_tensors is None else _as_tuple(grad_tensors)
     if len(grads) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     grads = _initial_gradients(outputs, grads)
@@ -76,7 +83,7 @@ def backward(
 def grad(
     outputs: _Tensors,
     inputs: _Tensors,
-    grad_outputs: _Tensors | None = None,
+    grad_outputs: _Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
@@ -94,7 +101,7 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
-    given = (None,) * len(outs) if grad_outputs is None else _as_tuple(grad_outputs)
+    given: tuple[Tensor | None, ...] = (None,) * len(outs) if grad_outputs is None else _as_tuple(grad_outputs)
     if len(given) != len(outs):
         raise RuntimeError(f"got {len(outs)} outputs and {len(given)} grad_outputs")
     keep = create_graph if retain_graph is None else retain_graph
@@ -112,7 +119,8 @@ def grad(
             )
             for i in range(size)
         ]
-        return tuple(None if column[0] is None else flambeau.stack(column) for column in zip(*rows))
+        columns = ([g for g in column if g is not None] for column in zip(*rows))
+        return tuple(flambeau.stack(column) if column else None for column in columns)
     pairs = [(o, g) for o, g in zip(outs, _initial_gradients(outs, given)) if g is not None or o.requires_grad]
     if not pairs:
         raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn")
@@ -144,4 +152,4 @@ def _tensor_backward(
 
 
 _tensor_backward.__name__ = _tensor_backward.__qualname__ = "backward"
-Tensor.backward = _tensor_backward
+setattr(Tensor, "backward", _tensor_backward)  # noqa: B010 - to checkers the method is in the stub

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from flambeau import _C as _core
 from flambeau import Tensor
@@ -12,6 +13,9 @@ __all__ = ["Function", "FunctionCtx", "NestedIOFunction", "once_differentiable"]
 
 class FunctionCtx:
     """What forward leaves for backward."""
+
+    _node: Any
+    _num_inputs: int
 
     def __init__(self) -> None:
         self._to_save: tuple = ()
@@ -100,31 +104,37 @@ class Function(metaclass=_Meta):
     generate_vmap_rule = False
 
     @staticmethod
-    def forward(*args: object, **kwargs: object) -> object:
+    def forward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx: FunctionCtx, inputs: tuple, output: object) -> None:
+    def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
         raise NotImplementedError("setup_context is not implemented.")
 
-    @staticmethod
-    def backward(ctx: FunctionCtx, *grad_outputs: object) -> object:
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
-        )
+    if TYPE_CHECKING:  # subclasses take as many gradients as they have results
+        backward: Callable[..., Any]
+        vjp: Callable[..., Any]
+        jvp: Callable[..., Any]
+    else:
 
-    @staticmethod
-    def vjp(ctx: FunctionCtx, *grad_outputs: object) -> object:
-        raise NotImplementedError("vjp is not implemented.")
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+            )
 
-    @staticmethod
-    def jvp(ctx: FunctionCtx, *grad_inputs: object) -> object:
-        raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
-        )
+        @staticmethod
+        def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+            raise NotImplementedError("vjp is not implemented.")
+
+        @staticmethod
+        def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+            raise NotImplementedError(
+                "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+            )
 
     @classmethod
-    def apply(cls, *args: object, **kwargs: object) -> object:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and record backward when an input requires gradients."""
         if kwargs:
             args = _bind(cls, args, kwargs)
@@ -158,7 +168,7 @@ def _contains(tensors: Sequence, t: object) -> bool:
     return any(t is x for x in tensors)
 
 
-def _record(ctx: FunctionCtx, node: object, args: tuple, output: object) -> object:
+def _record(ctx: FunctionCtx, node: object, args: tuple, output: Any) -> object:
     """Tie the outputs to the node and turn what forward saved into saved tensors."""
     is_single = not isinstance(output, (tuple, list))
     outputs = (output,) if is_single else tuple(output)

@@ -1,6 +1,8 @@
 """Gradients against finite differences."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import flambeau
 from flambeau import Tensor
@@ -12,8 +14,12 @@ class GradcheckError(RuntimeError):
     """Analytical and numerical gradients differ."""
 
 
-def _tensors(x: object) -> tuple:
+def _tensors(x: Tensor | Sequence[Any]) -> tuple:
     return (x,) if isinstance(x, Tensor) else tuple(x)
+
+
+def _output(outputs_of: Callable[[], tuple], k: int) -> Tensor:
+    return outputs_of()[k]
 
 
 def _differentiable(outputs: tuple) -> list[Tensor]:
@@ -116,7 +122,7 @@ def gradcheck(
             return True
         # The steps write to the inputs, so the graph that is differentiated is made after them.
         pairs = [(k, i, leaf) for k in positions for i, leaf in leaves]
-        numerical = [_numerical(lambda k=k: outputs_of()[k], leaf, eps) for k, _, leaf in pairs]
+        numerical = [_numerical(partial(_output, outputs_of, k), leaf, eps) for k, _, leaf in pairs]
         outputs = outputs_of()
         for slopes, (k, i, leaf) in zip(numerical, pairs):
             _check_pair(slopes, outputs[k], leaf, (k, i), atol, rtol)
@@ -148,7 +154,7 @@ def gradgradcheck(
         directions = _tensors(grad_outputs)
     count = len(args)
 
-    def gradients(*values: object) -> tuple:
+    def gradients(*values: Any) -> tuple:
         call, given = values[:count], values[count:]
         outputs = _differentiable(_tensors(func(*call)))
         wanted = [v for v in call if isinstance(v, Tensor) and v.requires_grad]

@@ -1,7 +1,7 @@
 """The graph and what it saves."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flambeau import Tensor
 from flambeau.autograd import _C
@@ -28,14 +28,19 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge that the gradient of `tensor` arrives through."""
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    node = tensor.grad_fn if tensor.grad_fn is not None else tensor.view_as(tensor).grad_fn.next_functions[0][0]
+    node = tensor.grad_fn
+    if node is None:  # a leaf: the node that adds into it is what a view of it leads to
+        view_node = tensor.view_as(tensor).grad_fn
+        node = view_node.next_functions[0][0] if view_node else None
+    if node is None:
+        raise RuntimeError("[get_gradient_edge] the tensor has no node: gradients are not being recorded")
     return GradientEdge(node, tensor.output_nr)
 
 
 class saved_tensors_hooks:
     """Inside the block what the graph saves is `pack_hook(tensor)`; `unpack_hook` must give the tensor back."""
 
-    def __init__(self, pack_hook: Callable[[Tensor], object], unpack_hook: Callable[[object], Tensor]) -> None:
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:

@@ -50,6 +50,7 @@ NAMES = {
     "are_deterministic_algorithms_enabled": "flambeau._functions:are_deterministic_algorithms_enabled",
     "use_deterministic_algorithms": "flambeau._functions:use_deterministic_algorithms",
     "strided": "flambeau._C:strided",
+    "legacy_contiguous_format": "flambeau._C:contiguous_format",
     "storage": "flambeau.storage",
     "DisableTorchFunction": "flambeau._torch_function_switch:DisableTorchFunction",
     "DisableTorchFunctionSubclass": "flambeau._torch_function_switch:DisableTorchFunctionSubclass",

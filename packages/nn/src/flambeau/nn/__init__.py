@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from flambeau.nn import functional, init, parameter
+    from flambeau.nn import attention, common_types, functional, grad, init, parallel, parameter, utils
     from flambeau.nn.modules import *  # noqa: F403
     from flambeau.nn.parallel import DataParallel
 
@@ -30,21 +30,6 @@ _SUBMODULES = (
     "parameter",
     "utils",
 )
-
-__all__ = [
-    "Buffer",
-    "DataParallel",
-    "Module",
-    "Parameter",
-    "UninitializedBuffer",
-    "UninitializedParameter",
-    "factory_kwargs",
-    "functional",
-    "init",
-    "modules",
-    "parameter",
-    *modules._WHERE,
-]
 
 
 def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
@@ -71,18 +56,33 @@ def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
     return result
 
 
-def __getattr__(name: str) -> Any:
-    if name in modules._WHERE:
-        value = getattr(modules, name)
-    elif name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    elif name == "DataParallel":
-        value = importlib.import_module(f"{__name__}.parallel").DataParallel
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # to checkers the names are those imported above, and no others
+    __all__ = [
+        "Buffer",
+        "DataParallel",
+        "Module",
+        "Parameter",
+        "UninitializedBuffer",
+        "UninitializedParameter",
+        "factory_kwargs",
+        "functional",
+        "init",
+        "modules",
+        "parameter",
+        *modules._WHERE,
+    ]
 
+    def __getattr__(name: str) -> Any:
+        if name in modules._WHERE:
+            value = getattr(modules, name)
+        elif name in _SUBMODULES:
+            return importlib.import_module(f"{__name__}.{name}")
+        elif name == "DataParallel":
+            value = importlib.import_module(f"{__name__}.parallel").DataParallel
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBMODULES})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_SUBMODULES})

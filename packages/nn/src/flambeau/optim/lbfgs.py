@@ -67,7 +67,7 @@ class LBFGS(Optimizer):
         super().__setstate__(state)
         self._params = self.param_groups[0]["params"]
 
-    def step(self, closure: Callable[[], Any]) -> Any:
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Run up to `max_iter` iterations.
 
         Parameters

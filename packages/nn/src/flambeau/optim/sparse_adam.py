@@ -61,7 +61,9 @@ class SparseAdam(GroupwiseOptimizer):
             return
 
         def sparse(v: Any) -> Any:
-            return flambeau.sparse_coo_tensor(index, v, grad.size())
+            return getattr(flambeau, "sparse_coo_tensor")(  # noqa: B009 - not every flambeau has it
+                index, v, grad.size()
+            )
 
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         old_mean = mean.sparse_mask(grad)._values()

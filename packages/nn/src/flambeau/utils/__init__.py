@@ -8,19 +8,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from flambeau.utils import data, dlpack, hooks
+
 _SUBMODULES = ("data", "hooks", "checkpoint", "tensorboard", "dlpack", "collect_env", "_pytree")
 
 __all__ = ["data", "hooks"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        try:
-            return importlib.import_module(f"flambeau.utils.{name}")
-        except ModuleNotFoundError as err:
-            if err.name != f"flambeau.utils.{name}":
-                raise
-    raise AttributeError(f"[flambeau.utils] there is no {name!r}")
+if not TYPE_CHECKING:  # to checkers the names are those imported above, and no others
+
+    def __getattr__(name: str) -> Any:
+        if name in _SUBMODULES:
+            try:
+                return importlib.import_module(f"flambeau.utils.{name}")
+            except ModuleNotFoundError as err:
+                if err.name != f"flambeau.utils.{name}":
+                    raise
+        raise AttributeError(f"[flambeau.utils] there is no {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -288,7 +288,7 @@ def _check_importable(obj: Any, qualname: str) -> None:
         raise pickle.PicklingError(f"[save] can't pickle {obj!r}: {obj.__module__}.{qualname} is another object")
 
 
-def _sparse_parts(tensor: Tensor) -> tuple[Any, ...]:
+def _sparse_parts(tensor: Any) -> tuple[Any, ...]:
     if tensor.layout == flambeau.sparse_coo:
         return tensor._indices(), tensor._values(), tensor.size(), tensor.is_coalesced()
     by_row = str(tensor.layout).endswith(("csr", "bsr"))

@@ -183,17 +183,21 @@ def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) 
     return with_grad(bridge.meta_tensor(dtype, size, stride), requires_grad)
 
 
+def _factory(name: str) -> Any:
+    return getattr(flambeau, name)  # by name: not every flambeau has sparse tensors
+
+
 def rebuild_sparse_tensor(layout: Any, data: Any) -> Tensor:
     """`torch._utils._rebuild_sparse_tensor`: indices, values and sizes, whose indices are checked."""
     if not isinstance(layout, flambeau.layout) or not isinstance(data, tuple):
         raise _fail(f"_rebuild_sparse_tensor takes a layout and a tuple, got {shown(layout)} and {shown(data)}")
     if layout == flambeau.sparse_coo and len(data) in (3, 4):
         indices, values, size = data[:3]
-        sparse = flambeau.sparse_coo_tensor(indices, values, size, check_invariants=True)
+        sparse = _factory("sparse_coo_tensor")(indices, values, size, check_invariants=True)
         return sparse._coalesced_(True) if len(data) == 4 and data[3] is True else sparse
     if len(data) == 4:
         outer, inner, values, size = data
-        return flambeau.sparse_compressed_tensor(outer, inner, values, size, layout=layout, check_invariants=True)
+        return _factory("sparse_compressed_tensor")(outer, inner, values, size, layout=layout, check_invariants=True)
     raise _fail(f"_rebuild_sparse_tensor does not know layout {layout} with {len(data)} parts")
 
 

@@ -14,6 +14,48 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from flambeau import (
+        adaptive_avg_pool1d,
+        avg_pool1d,
+        bilinear,
+        celu_,
+        channel_shuffle,
+        conv1d,
+        conv2d,
+        conv3d,
+        conv_tbc,
+        conv_transpose1d,
+        conv_transpose2d,
+        conv_transpose3d,
+        cosine_similarity,
+        hardshrink,
+        native_channel_shuffle,
+        pairwise_distance,
+        pdist,
+        pixel_shuffle,
+        pixel_unshuffle,
+        prelu,
+        relu_,
+        rrelu_,
+        selu_,
+        threshold_,
+    )
+    from flambeau._stubs.aten_nn import (
+        avg_pool2d,
+        avg_pool3d,
+        elu_,
+        gelu,
+        hardtanh_,
+        leaky_relu_,
+        linear,
+        one_hot,
+        scaled_dot_product_attention,
+        softplus,
+        softshrink,
+    )
+    from flambeau._stubs.aten_nn import (
+        log_sigmoid as logsigmoid,
+    )
     from flambeau.nn.functional._activation import (
         celu,
         elu,
@@ -230,24 +272,24 @@ _ELSEWHERE = {
     "grad": "flambeau.nn:grad",
 }
 
-__all__ = sorted({*_OPERATORS, *(name for name in _WHERE if not name.startswith("_"))})
 
+if not TYPE_CHECKING:  # to checkers the names are those imported above, and no others
+    __all__ = sorted({*_OPERATORS, *(name for name in _WHERE if not name.startswith("_"))})
 
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
-    elif name in _OPERATORS:
-        path = _OPERATORS[name]
-        owner = torch._C._nn if path.startswith("nn.") else torch
-        value = getattr(owner, path.removeprefix("nn."))
-    elif name in _ELSEWHERE:
-        module, _, attribute = _ELSEWHERE[name].partition(":")
-        value = getattr(importlib.import_module(module), attribute)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name in _WHERE:
+            value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+        elif name in _OPERATORS:
+            path = _OPERATORS[name]
+            owner = torch._C._nn if path.startswith("nn.") else torch
+            value = getattr(owner, path.removeprefix("nn."))
+        elif name in _ELSEWHERE:
+            module, _, attribute = _ELSEWHERE[name].partition(":")
+            value = getattr(importlib.import_module(module), attribute)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -230,11 +230,13 @@ def multi_head_attention_forward(
     _check_embedding(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
 
     if use_separate_proj_weight:
+        projections = []
         for name, w in (("q", q_proj_weight), ("k", k_proj_weight), ("v", v_proj_weight)):
             if w is None:
                 raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+            projections.append(w)
         biases = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
-        q, k, v = _in_projection(query, key, value, q_proj_weight, k_proj_weight, v_proj_weight, *biases)
+        q, k, v = _in_projection(query, key, value, *projections, *biases)
     else:
         if in_proj_weight is None:
             raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
@@ -270,17 +272,17 @@ def multi_head_attention_forward(
 
     if not training:
         dropout_p = 0.0
+    weights: Tensor | None = None
     if need_weights:
         if is_causal and attn_mask is None:
             raise AssertionError("attn_mask of a causal call was dropped")
-        out, weights = _attend_with_weights(q, k, v, attn_mask, dropout_p)
-        weights = weights.view(bsz, num_heads, tgt_len, src_len)
+        out, flat_weights = _attend_with_weights(q, k, v, attn_mask, dropout_p)
+        weights = flat_weights.view(bsz, num_heads, tgt_len, src_len)
         if average_attn_weights:
             weights = weights.mean(dim=1)
         # (N * H, L, D) -> (L * N, E)
         out = out.transpose(0, 1).reshape(tgt_len * bsz, embed_dim)
     else:
-        weights = None
         out = _attend(q, k, v, attn_mask, dropout_p, is_causal, bsz, num_heads)
         # (N, H, L, D) -> (L * N, E)
         out = out.permute(2, 0, 1, 3).reshape(tgt_len * bsz, embed_dim)

@@ -93,19 +93,19 @@ _FILES: dict[str, tuple[str, ...]] = {
 _WHERE = {name: file for file, names in _FILES.items() for name in names}
 _OTHER_FILES = ("lazy", "linear_cross_entropy", "module", "utils")
 
-__all__ = ["Module", *sorted(_WHERE)]
 
+if not TYPE_CHECKING:  # to checkers the names are those imported above, and no others
+    __all__ = ["Module", *sorted(_WHERE)]
 
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
-    elif name in _FILES or name in _OTHER_FILES:
-        value = importlib.import_module(f"{__name__}.{name}")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name in _WHERE:
+            value = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+        elif name in _FILES or name in _OTHER_FILES:
+            value = importlib.import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE, *_FILES, *_OTHER_FILES})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_WHERE, *_FILES, *_OTHER_FILES})

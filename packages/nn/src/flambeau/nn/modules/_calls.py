@@ -93,9 +93,13 @@ class Calls:
     _is_full_backward_hook: bool | None
     _compiled_call_impl: Callable | None = None
 
-    def forward(self, *input: Any) -> Any:
-        """Compute the module's result; every subclass defines it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    if TYPE_CHECKING:  # subclasses take what arguments they like
+        forward: Callable[..., Any]
+    else:
+
+        def forward(self, *input: Any) -> Any:
+            """Compute the module's result; every subclass defines it."""
+            raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     # Almost every call finds no hooks: it pays for five truth tests and nothing else.
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -218,13 +218,13 @@ def _fits(old: Tensor, new: Tensor) -> bool:
     return old.is_meta == new.is_meta and old.layout == new.layout
 
 
-def _replaced(old: Tensor, new: Tensor) -> Tensor | None:
-    """Make `old` hold what `new` does; None if it cannot."""
+def _replaced(old: Tensor, new: Tensor) -> bool:
+    """Make `old` hold what `new` does; False if it cannot."""
     if new is not old:
         if not _fits(old, new):
-            return None
+            return False
         old.data = new
-    return old
+    return True
 
 
 def _applied_parameter(param: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
@@ -233,9 +233,7 @@ def _applied_parameter(param: Parameter, fn: Callable[[Tensor], Tensor]) -> Para
         applied = fn(param)
         grad = param.grad
         new_grad = None if grad is None else fn(grad)
-    result = _replaced(param, applied)
-    if result is None:
-        result = Parameter(applied, param.requires_grad)
-    if new_grad is not None and _replaced(grad, new_grad) is None:
+    result = param if _replaced(param, applied) else Parameter(applied, param.requires_grad)
+    if grad is not None and new_grad is not None and not _replaced(grad, new_grad):
         result.grad = new_grad.requires_grad_(grad.requires_grad)
     return result

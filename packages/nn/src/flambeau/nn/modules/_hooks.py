@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from flambeau.autograd import Function
+
 
 def add_hook(
     hooks: OrderedDict[int, Any], hook: Callable, extra: list | None = None, prepend: bool = False
@@ -23,7 +25,7 @@ def add_hook(
     return handle
 
 
-def _tap_class() -> type:
+def _tap_class() -> type[Function]:
     """The identity Function whose backward hands the gradients to a callback.
 
     Built on first use: modules must import without the autograd package doing any work.
@@ -51,7 +53,7 @@ def _tap_class() -> type:
     return _Tap
 
 
-_Tap: type | None = None
+_Tap: type[Function] | None = None
 
 
 def _tap(values: tuple, on_grad: Callable, materialize: bool) -> tuple[tuple, list[int] | None]:

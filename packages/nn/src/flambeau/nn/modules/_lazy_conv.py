@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 class _LazyConv(LazyModuleMixin):
+    weight: Any
     bias: Any
 
     def _make_lazy(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:

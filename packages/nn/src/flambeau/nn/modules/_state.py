@@ -79,7 +79,7 @@ class StateDict:
     def register_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after it; in-place edits only."""
         # The mark tells these from the older private hooks, whose results count.
-        hook._from_public_api = True
+        setattr(hook, "_from_public_api", True)  # noqa: B010 - functions have no such attribute to checkers
         return add_hook(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:
@@ -195,7 +195,7 @@ class StateDict:
         metadata = getattr(state_dict, "_metadata", None)
         state_dict = OrderedDict(state_dict)
         if metadata is not None:
-            state_dict._metadata = metadata
+            setattr(state_dict, "_metadata", metadata)  # noqa: B010 - nor have dicts
 
         def load(module: Any, local_state: Any, prefix: str) -> None:
             local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})

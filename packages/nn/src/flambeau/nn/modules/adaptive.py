@@ -86,7 +86,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
         self.head.reset_parameters()
-        for project, classify in self.tail:
+        for part in self.tail:
+            project, classify = part.children()
             project.reset_parameters()
             classify.reset_parameters()
 

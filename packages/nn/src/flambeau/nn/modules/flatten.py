@@ -48,7 +48,7 @@ class Unflatten(Module):
             _require_pairs(unflattened_size)
         else:
             raise TypeError("invalid argument type for dim parameter")
-        self.dim = dim
+        self.dim: Any = dim
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:

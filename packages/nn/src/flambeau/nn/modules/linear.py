@@ -41,6 +41,7 @@ class Linear(Module):
     in_features: int
     out_features: int
     weight: Tensor
+    bias: Tensor | None
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -64,7 +65,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        params = self._parameters  # see Note [Reading parameters]
+        params: dict[str, Any] = self._parameters  # see Note [Reading parameters]
         if "weight" in params and "bias" in params:
             return F.linear(input, params["weight"], params["bias"])
         return F.linear(input, self.weight, self.bias)
@@ -134,6 +135,8 @@ class LazyLinear(LazyModuleMixin, Linear):
     """A Linear that takes in_features from its first input, and is an ordinary one after it."""
 
     cls_to_become = Linear
+    weight: Any
+    bias: Any
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         # bias is set below: super() would give it a shape before out_features is known.

@@ -45,6 +45,7 @@ class BasePruningMethod(ABC):
     """
 
     PRUNING_TYPE: str
+    dim: int  # of structured methods
     _tensor_name: str
 
     def __call__(self, module: Module, inputs: Any) -> None:
@@ -96,7 +97,7 @@ class BasePruningMethod(ABC):
                 f"{name} of {module}, got {scores.shape} vs {parameter.shape}"
             )
         if old is None:
-            original = module._parameters[name]
+            original = getattr(module, name)
             module.register_parameter(name + "_orig", original)
             del module._parameters[name]
             before = flambeau.ones_like(original)
@@ -133,7 +134,7 @@ class BasePruningMethod(ABC):
         weight = self.apply_mask(module)
         if hasattr(module, name):
             delattr(module, name)
-        original = module._parameters[name + "_orig"]
+        original = getattr(module, name + "_orig")
         original.data = weight.data
         del module._parameters[name + "_orig"]
         del module._buffers[name + "_mask"]

@@ -129,7 +129,7 @@ def _place(module: Module, name: str) -> tuple[dict[str, Any], str]:
 
 
 def _names(module: Module) -> dict[str, Any]:
-    named = dict(module.named_parameters(remove_duplicate=False))
+    named: dict[str, Any] = dict(module.named_parameters(remove_duplicate=False))
     named.update(module.named_buffers(remove_duplicate=False))
     return named
 

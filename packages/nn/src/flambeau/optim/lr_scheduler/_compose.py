@@ -14,6 +14,8 @@ from flambeau.optim.optimizer import Optimizer
 class _Composed(LRScheduler):
     """What the two have in common: the states of the parts are in the state."""
 
+    _schedulers: Sequence[Any]
+
     def state_dict(self) -> dict[str, Any]:
         """Return the state with those of the parts, in order, under "_schedulers"."""
         hidden = ("optimizer", "_schedulers")

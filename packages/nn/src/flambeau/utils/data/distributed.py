@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -81,6 +82,6 @@ class DistributedSampler(Sampler[Any]):
 
 def _group(what: str) -> int:
     try:
-        return int(getattr(flambeau.distributed, what)())
+        return int(getattr(importlib.import_module("flambeau.distributed"), what)())
     except (AttributeError, ImportError) as err:
         raise RuntimeError("Requires distributed package to be available") from err

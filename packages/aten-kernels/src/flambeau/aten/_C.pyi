@@ -1,0 +1,1 @@
+# The native half: importing it registers operators; it has no names of its own.

@@ -1,0 +1,5 @@
+"""Top-level names that flambeau-autograd adds."""
+
+NAMES = {
+    "autograd": "flambeau.autograd",
+}
