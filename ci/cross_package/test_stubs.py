@@ -54,7 +54,8 @@ def public_names(module: ModuleType) -> set[str]:
     """What the module shows, without what it merely imported from outside for its own use."""
     listed = getattr(module, "__all__", None) or dir(module)
     shown = {n for n in listed if not n.startswith("_")}
-    return {n for n in shown if n != "TYPE_CHECKING" and not is_foreign(getattr(module, n, None))}
+    shown -= {"TYPE_CHECKING", "aten"}  # `flambeau.aten` is a folder of ours, not a name of torch's
+    return {n for n in shown if not is_foreign(getattr(module, n, None))}
 
 
 def is_foreign(value: object) -> bool:

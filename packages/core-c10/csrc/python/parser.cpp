@@ -331,9 +331,11 @@ bool convert(const Operator& op, const SchemaArg& a, PyObject* o, Value& v, Fram
 struct Alias {
   const char* python;
   const char* schema;
+  bool first_only;  // names of the first argument alone
 };
-constexpr Alias kAliases[] = {{"input", "self"}, {"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "self"},
-                              {"x1", "self"},    {"x2", "other"}, {"a", "self"},           {"dims", "dim"}};
+constexpr Alias kAliases[] = {{"input", "self", false}, {"axis", "dim", false}, {"keepdims", "keepdim", false},
+                              {"x", "self", true},      {"x1", "self", true},   {"x2", "other", false},
+                              {"a", "self", true},      {"dims", "dim", false}};
 
 int find_name(const Signature& sig, PyObject* name) {
   for (int i = 0; i < sig.num_args; ++i)
@@ -345,7 +347,7 @@ int find_name(const Signature& sig, PyObject* name) {
   for (const Alias& al : kAliases)
     if (std::strcmp(al.python, text) == 0)
       for (int i = 0; i < sig.num_args; ++i)
-        if (sig.schema->args[static_cast<size_t>(i)].name == al.schema && (al.schema[0] != 's' || i == 0)) return i;
+        if (sig.schema->args[static_cast<size_t>(i)].name == al.schema && (!al.first_only || i == 0)) return i;
   return -1;
 }
 
@@ -403,7 +405,7 @@ bool parse_call(const Signature& sig, PyObject* const* args, Py_ssize_t nargs, P
     const int i = find_name(sig, name);
     if (i < 0) {
       const char* text = PyUnicode_AsUTF8(name);
-      if (std::strcmp(text, "out") == 0 && op.out) {
+      if (std::strcmp(text, "out") == 0 && op.out && !is_method) {
         f.out = value == Py_None ? nullptr : value;
         continue;
       }

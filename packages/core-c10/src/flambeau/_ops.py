@@ -1,21 +1,27 @@
 """`flambeau.ops.<namespace>.<operator>.<overload>`, resolved on first use."""
 
+from __future__ import annotations
+
 import difflib
 
 from flambeau import _C
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class OpOverload:
     """One overload of an operator."""
 
-    def __init__(self, packet: "OpOverloadPacket", overload: str) -> None:
+    def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._packet = packet
         self._overload = overload
         self._call = _C._op_function(packet._namespace, packet.__name__, overload, False)
         self.__name__ = f"{packet.__name__}.{overload or 'default'}"
         self.__doc__ = None
 
-    def __call__(self, *args: object, **kwargs: object) -> object:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
     @property
@@ -23,7 +29,7 @@ class OpOverload:
         return self._call._schemas[0]
 
     @property
-    def overloadpacket(self) -> "OpOverloadPacket":
+    def overloadpacket(self) -> OpOverloadPacket:
         return self._packet
 
     @property
@@ -53,7 +59,7 @@ class OpOverloadPacket:
         self.__name__ = name
         self._call = _C._op_function(namespace, name, None, False)
 
-    def __call__(self, *args: object, **kwargs: object) -> object:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
     def overloads(self) -> list[str]:

@@ -362,6 +362,18 @@ def where(self: Tensor, condition: Tensor, other: object) -> Tensor:
 
 
 @_method
+def polygamma(self: Tensor, n: int) -> Tensor:
+    """n-th derivative of the digamma function."""
+    return _C._op_function("aten", "polygamma", None, False)(n, self)
+
+
+@_method
+def polygamma_(self: Tensor, n: int) -> Tensor:
+    """In-place form of polygamma()."""
+    return self.copy_(self.polygamma(n))
+
+
+@_method
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> object:
     """Coordinates of the elements that are not zero: one a row, or as a tuple of one tensor a dimension."""
     if as_tuple:

@@ -113,8 +113,8 @@ def parameters_of(record: Record, *, method: bool, inplace: bool) -> Iterator[Pa
 
 
 def parameter_name(a: Argument, position: int, method: bool) -> str:
-    if a.name == "self" and position == 0:
-        return "self" if method else "input"
+    if a.name == "self":
+        return "self" if method and position == 0 else "input"
     return a.name + "_" * (a.name in _KEYWORDS)
 
 

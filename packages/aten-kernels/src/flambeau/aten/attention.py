@@ -131,14 +131,12 @@ def attention_math(
     _check(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         key, value = shared_heads(query, key), shared_heads(query, value)
-    root = (
-        math.sqrt(scale if scale is not None else 1 / math.sqrt(max(query.shape[-1], 1)))
-        if (scale is None or scale >= 0)
-        else None
-    )
-    if root is None:
+    if scale is None:
+        scale = 1 / math.sqrt(max(query.shape[-1], 1))
+    if scale < 0:
         scores = fl.matmul(query, key.transpose(-2, -1)) * scale
     else:
+        root = math.sqrt(scale)
         scores = fl.matmul(query * root, key.transpose(-2, -1) * root)
     if is_causal:
         length, keys = query.shape[-2], key.shape[-2]

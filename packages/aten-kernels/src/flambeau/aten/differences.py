@@ -1,9 +1,12 @@
 """Finite differences along dimensions."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import flambeau
 from flambeau import Tensor
+
+_Spacing: TypeAlias = complex | Tensor | Sequence[complex] | Sequence[Tensor]
 
 
 def diff(
@@ -27,13 +30,13 @@ def diff(
     return out
 
 
-def _steps(input: Tensor, spacing: object, dims: list[int]) -> list[object]:
+def _steps(input: Tensor, spacing: _Spacing | None, dims: list[int]) -> Sequence[complex | Tensor]:
     """For every dimension the distance of neighbours, or the coordinates."""
     if spacing is None:
         return [1] * len(dims)
     if isinstance(spacing, (int, float, complex)):
         return [spacing] * len(dims)
-    steps = [spacing] if isinstance(spacing, Tensor) else list(spacing)
+    steps: list[complex | Tensor] = [spacing] if isinstance(spacing, Tensor) else list(spacing)
     if len(steps) != len(dims):
         raise RuntimeError(
             f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(dims)}, but got a list of length {len(steps)}"
@@ -46,7 +49,7 @@ def _steps(input: Tensor, spacing: object, dims: list[int]) -> list[object]:
     return steps
 
 
-def _slope(f: Tensor, step: object, dim: int, edge_order: int) -> Tensor:
+def _slope(f: Tensor, step: complex | Tensor, dim: int, edge_order: int) -> Tensor:
     """Derivative along one dimension: central inside, one-sided of edge_order at both ends."""
     n = f.size(dim)
 
@@ -87,7 +90,7 @@ def _edge(f0: Tensor, f1: Tensor, f2: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def gradient(
-    input: Tensor, *, spacing: object = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
+    input: Tensor, *, spacing: _Spacing | None = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
     """Slopes of samples along dimensions: `spacing` is a distance, one a dimension, or coordinates."""
     n = input.dim()

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flambeau
 from flambeau import Tensor
@@ -13,7 +13,7 @@ _ELLIPSIS = "..."
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def einsum(*args: object) -> Tensor:
+def einsum(*args: Any) -> Tensor:
     """`einsum("ij,jk->ik", a, b)` or `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
 
     Subscripts are letters; `...` stands for dims that broadcast; a subscript twice in one operand takes its diagonal; those
@@ -161,7 +161,7 @@ def _subscripts(text: str, start: int, where: str) -> list[str]:
     return found
 
 
-def _from_sublists(args: Sequence[object]) -> tuple[list[list[str]], list[str] | None, list[Tensor]]:
+def _from_sublists(args: Sequence[Any]) -> tuple[list[list[str]], list[str] | None, list[Tensor]]:
     def letters(sublist: Sequence[object]) -> list[str]:
         found = []
         for x in sublist:

@@ -202,7 +202,7 @@ def _rolled(x: Tensor, dim: list[int] | None, more: int) -> Tensor:
 
 
 def fftfreq(
-    n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: object = None, **_: object
+    n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: flambeau.device | None = None, **_: object
 ) -> Tensor:
     """0, 1, ..., then the negative frequencies, in cycles per unit."""
     positive = flambeau.arange((n + 1) // 2, dtype=dtype or flambeau.get_default_dtype(), device=device)
@@ -211,7 +211,7 @@ def fftfreq(
 
 
 def rfftfreq(
-    n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: object = None, **_: object
+    n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: flambeau.device | None = None, **_: object
 ) -> Tensor:
     """0, 1, ..., n // 2 in cycles per unit."""
     return flambeau.arange(n // 2 + 1, dtype=dtype or flambeau.get_default_dtype(), device=device) * (1.0 / (n * d))

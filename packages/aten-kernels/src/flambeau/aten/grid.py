@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 
 import flambeau as fl
 
@@ -64,6 +66,12 @@ def _within(x: Tensor, size: int, padding: int, align_corners: bool) -> Tensor:
     return x
 
 
+def _inside(p: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Whether whole numbers are indices of a dimension, and the indices, 0 where they are not."""
+    ok = (p >= 0) & (p <= size - 1)
+    return ok, fl.where(ok, p, fl.zeros_like(p)).to(fl.int64)
+
+
 class _Planes:
     """Values of input (N, C, *spatial) at integer positions (N, *out): zeros outside."""
 
@@ -74,13 +82,10 @@ class _Planes:
 
     def at(self, places: list[Tensor]) -> Tensor:
         """places: whole numbers as floats, slowest dimension first. Returns (N, C, *out)."""
-        inside = None
-        index = None
-        for p, size in zip(places, self.sizes):
-            ok = (p >= 0) & (p <= size - 1)
-            inside = ok if inside is None else inside & ok
-            i = fl.where(ok, p, fl.zeros_like(p)).to(fl.int64)
-            index = i if index is None else index * size + i
+        inside, index = _inside(places[0], self.sizes[0])
+        for p, size in zip(places[1:], self.sizes[1:]):
+            ok, i = _inside(p, size)
+            inside, index = inside & ok, index * size + i
         out = tuple(index.shape[1:])
         flat = index.flatten(1).unsqueeze(1)
         picked = self.flat.gather(2, flat.expand(self.n, self.c, flat.shape[2]))
@@ -89,15 +94,13 @@ class _Planes:
 
 def _linear(planes: _Planes, coordinates: list[Tensor]) -> Tensor:
     low = [x.detach().floor() for x in coordinates]
-    out = None
-    for corner in itertools.product((0, 1), repeat=len(coordinates)):
-        weight = None
-        for side, x, floor in zip(corner, coordinates, low):
-            w = x - floor if side else 1 - (x - floor)
-            weight = w if weight is None else weight * w
-        part = planes.at([f + s for f, s in zip(low, corner)]) * weight.unsqueeze(1)
-        out = part if out is None else out + part
-    return out
+
+    def part(corner: tuple[int, ...]) -> Tensor:
+        weights = (x - f if side else 1 - (x - f) for side, x, f in zip(corner, coordinates, low))
+        return planes.at([f + s for f, s in zip(low, corner)]) * functools.reduce(operator.mul, weights).unsqueeze(1)
+
+    corners = itertools.product((0, 1), repeat=len(coordinates))
+    return functools.reduce(operator.add, (part(c) for c in corners))
 
 
 def _cubic_weights(t: Tensor) -> list[Tensor]:
@@ -115,12 +118,12 @@ def _cubic_weights(t: Tensor) -> list[Tensor]:
 def _cubic(planes: _Planes, coordinates: list[Tensor], padding: int, align_corners: bool) -> Tensor:
     low = [x.detach().floor() for x in coordinates]
     weights = [_cubic_weights(x - f) for x, f in zip(coordinates, low)]
-    out = None
-    for i, j in itertools.product(range(4), repeat=2):
+
+    def part(i: int, j: int) -> Tensor:
         places = [_within(f + (k - 1), size, padding, align_corners) for f, k, size in zip(low, (i, j), planes.sizes)]
-        part = planes.at(places) * (weights[0][i] * weights[1][j]).unsqueeze(1)
-        out = part if out is None else out + part
-    return out
+        return planes.at(places) * (weights[0][i] * weights[1][j]).unsqueeze(1)
+
+    return functools.reduce(operator.add, (part(i, j) for i, j in itertools.product(range(4), repeat=2)))
 
 
 def _check(input: Tensor, grid: Tensor, mode: int, padding: int) -> None:

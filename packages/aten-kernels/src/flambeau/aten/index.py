@@ -6,7 +6,7 @@ import flambeau
 from flambeau import Tensor
 
 
-def fill(self: Tensor, value: object) -> Tensor:
+def fill(self: Tensor, value: complex) -> Tensor:
     """A tensor like self with one number everywhere."""
     return self.clone().fill_(value)
 
@@ -50,7 +50,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     return self.expand(wide_self).gather(axis, indices.expand(wide_index))
 
 
-def unsafe_masked_index(self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: object) -> Tensor:
+def unsafe_masked_index(self: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: complex) -> Tensor:
     """self[indices] where mask is true; elsewhere fill, and the index may be anything."""
     clamped = [None if i is None else i.clamp(0, self.shape[d] - 1) for d, i in enumerate(indices)]
     if self.numel() == 0:
@@ -88,7 +88,7 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return flambeau.empty(*self.shape, num_classes, dtype=flambeau.int64, device=self.device)
     if self.device.type != "meta":
-        low, high = self.min().item(), self.max().item()
+        low, high = int(self.min()), int(self.max())
         if low < 0:
             raise RuntimeError(f"Class values must be non-negative, got {low}.")
         if num_classes == -1:

@@ -12,7 +12,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: float | None, dim: int) -
         raise RuntimeError(f"{name} needs a tensor with at least one dimension, got a scalar")
     size = y.shape[dim]
     if x is None:
-        step: object = 1 if dx is None else dx
+        step: float | Tensor = 1 if dx is None else dx
     else:
         if x.dim() == 1 and x.shape[0] != size:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")

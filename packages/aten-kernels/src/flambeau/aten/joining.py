@@ -6,7 +6,7 @@ import flambeau
 from flambeau import Tensor
 
 
-def tensor_split(self: Tensor, indices_or_sections: object, dim: int = 0) -> list[Tensor]:
+def tensor_split(self: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0) -> list[Tensor]:
     """Views of consecutive pieces: a number of nearly equal ones, or cut at given indices."""
     if self.dim() == 0:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
@@ -23,7 +23,7 @@ def tensor_split(self: Tensor, indices_or_sections: object, dim: int = 0) -> lis
             at += small + (i < larger)
             cuts.append(at)
     else:
-        cuts = list(indices_or_sections)
+        cuts = indices_or_sections.tolist() if isinstance(indices_or_sections, Tensor) else list(indices_or_sections)
     out, start = [], 0
     for cut in cuts:
         out.append(flambeau.ops.aten.slice.Tensor(self, dim, start, cut))
@@ -46,7 +46,7 @@ def tensor_split_tensor(self: Tensor, tensor_indices_or_sections: Tensor, dim: i
     return tensor_split(self, given.tolist(), dim)
 
 
-def _directional_split(name: str, self: Tensor, given: object, dim: int, at_least: int) -> list[Tensor]:
+def _directional_split(name: str, self: Tensor, given: int | Sequence[int], dim: int, at_least: int) -> list[Tensor]:
     if self.dim() < at_least:
         raise RuntimeError(
             f"torch.{name} requires a tensor with at least {at_least} dimension{'s' * (at_least > 1)}, but got a tensor with {self.dim()} dimensions!"
@@ -59,17 +59,17 @@ def _directional_split(name: str, self: Tensor, given: object, dim: int, at_leas
     return tensor_split(self, given, dim)
 
 
-def hsplit(self: Tensor, sections: object) -> list[Tensor]:
+def hsplit(self: Tensor, sections: int | Sequence[int]) -> list[Tensor]:
     """Pieces along the second dimension (the only one of a 1-d tensor)."""
     return _directional_split("hsplit", self, sections, 0 if self.dim() == 1 else 1, 1)
 
 
-def vsplit(self: Tensor, sections: object) -> list[Tensor]:
+def vsplit(self: Tensor, sections: int | Sequence[int]) -> list[Tensor]:
     """Pieces along the first dimension."""
     return _directional_split("vsplit", self, sections, 0, 2)
 
 
-def dsplit(self: Tensor, sections: object) -> list[Tensor]:
+def dsplit(self: Tensor, sections: int | Sequence[int]) -> list[Tensor]:
     """Pieces along the third dimension."""
     return _directional_split("dsplit", self, sections, 2, 3)
 

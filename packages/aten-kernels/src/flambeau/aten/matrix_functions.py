@@ -137,14 +137,15 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
         return matrix_power(_ops.linalg_inv(self), -n)
     if n == 1:
         return self.clone()
-    result, power = None, self
-    while True:
-        if n & 1:
-            result = power if result is None else result @ power
-        n >>= 1
-        if not n:
-            return result
+    power = self
+    while not n & 1:
+        n, power = n >> 1, power @ power
+    result = power
+    while n := n >> 1:
         power = power @ power
+        if n & 1:
+            result = result @ power
+    return result
 
 
 def _identities(like: Tensor) -> Tensor:

@@ -53,7 +53,7 @@ def instance_norm(
     )
     if use_input_stats:
         for running, moved in ((running_mean, moving_mean), (running_var, moving_var)):
-            if running is not None:
+            if running is not None and moved is not None:
                 running.detach().copy_(moved.view(samples, channels).mean(0))
     return out.view(input.shape)
 

@@ -1,6 +1,7 @@
 """Norms of vectors and matrices."""
 
 import math
+from collections.abc import Sequence
 
 import flambeau
 from flambeau import Tensor
@@ -50,7 +51,7 @@ def vector_norm(
     return _ops._norm(A, order, dims, keepdim)
 
 
-def _matrix_dims(op: str, A: Tensor, dim: list[int]) -> tuple[int, int]:
+def _matrix_dims(op: str, A: Tensor, dim: Sequence[int]) -> tuple[int, int]:
     if A.dim() < 2:
         raise RuntimeError(f"{op}: The input tensor A must have at least 2 dimensions.")
     if len(dim) != 2:
@@ -82,7 +83,7 @@ def _restored(result: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
 def matrix_norm(
     self: Tensor,
     ord: float | str = "fro",
-    dim: list[int] = (-2, -1),
+    dim: Sequence[int] = (-2, -1),
     keepdim: bool = False,
     *,
     dtype: flambeau.dtype | None = None,
@@ -97,18 +98,19 @@ def matrix_norm(
         return vector_norm(A, 2, [rows, columns], keepdim)
     if ord == "nuc":
         return _restored(_singular_values(A, rows, columns).sum(-1), rows, columns, keepdim)
-    if abs(ord) == 2:
+    order = float(ord)
+    if abs(order) == 2:
         values = _singular_values(A, rows, columns)
-        if ord > 0 and values.shape[-1] == 0:
+        if order > 0 and values.shape[-1] == 0:
             return _restored(values.sum(-1), rows, columns, keepdim)
-        return _restored(values.amax(-1) if ord > 0 else values.amin(-1), rows, columns, keepdim)
-    summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        return _restored(values.amax(-1) if order > 0 else values.amin(-1), rows, columns, keepdim)
+    summed, kept = (rows, columns) if abs(order) == 1 else (columns, rows)
     sums = vector_norm(A, 1, [summed], keepdim)
     if not keepdim and kept > summed:
         kept -= 1
-    if ord > 0 and sums.shape[kept] == 0:
+    if order > 0 and sums.shape[kept] == 0:
         return sums.sum(kept, keepdim)  # nothing to take the largest of: zeros
-    return sums.amax(kept, keepdim) if ord > 0 else sums.amin(kept, keepdim)
+    return sums.amax(kept, keepdim) if order > 0 else sums.amin(kept, keepdim)
 
 
 def linalg_norm(

@@ -100,7 +100,7 @@ def isreal(self: Tensor) -> Tensor:
     return flambeau.imag(self) == 0 if self.dtype.is_complex else flambeau.ones_like(self, dtype=flambeau.bool)
 
 
-def _no_complex(name: str, *tensors: Tensor) -> None:
+def _no_complex(name: str, *tensors: Tensor | None) -> None:
     for t in tensors:
         if t is not None and t.dtype.is_complex:
             raise RuntimeError(f"{name} is not supported for complex types")
@@ -114,7 +114,7 @@ def _with_number(self: Tensor, *numbers: object) -> Tensor:
     return self if dtype == self.dtype else self.to(dtype)
 
 
-def clamp(self: Tensor, min: object = None, max: object = None) -> Tensor:
+def clamp(self: Tensor, min: complex | None = None, max: complex | None = None) -> Tensor:
     """Limits elements to [min, max]; NaN stays."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -138,11 +138,11 @@ def clamp_tensor(self: Tensor, min: Tensor | None = None, max: Tensor | None = N
     return _ops._clamp_tensor(self, min, max)
 
 
-def clamp_min(self: Tensor, min: object) -> Tensor:
+def clamp_min(self: Tensor, min: complex) -> Tensor:
     return clamp(self, min, None)
 
 
-def clamp_max(self: Tensor, max: object) -> Tensor:
+def clamp_max(self: Tensor, max: complex) -> Tensor:
     return clamp(self, None, max)
 
 

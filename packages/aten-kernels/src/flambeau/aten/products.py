@@ -25,7 +25,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
         )
     if self.dim() == 1 and other.dim() == 1:
         return _ops.dot(self, other)
-    return tensordot(self, other, ([-1], [-1]))
+    return tensordot(self, other, [[-1], [-1]])
 
 
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -101,7 +101,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 def _cheapest_order(sizes: list[int]) -> list[list[int]]:
     """Where to split each chain i..j of matrices of sizes[i] by sizes[i + 1] (Cormen et al., matrix-chain order)."""
     n = len(sizes) - 1
-    cost = [[0] * n for _ in range(n)]
+    cost: list[list[float]] = [[0] * n for _ in range(n)]
     split = [[0] * n for _ in range(n)]
     for length in range(1, n):
         for i in range(n - length):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import flambeau
 from flambeau import Tensor
@@ -59,26 +60,32 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _dropped(input, p, train, True, _alpha)
 
 
-def randint_like_tensor(self: Tensor, high: Tensor, **options: object) -> Tensor:
+def randint_like_tensor(self: Tensor, high: Tensor, **options: Any) -> Tensor:
     """randint_like whose bound is in a 0-d tensor."""
     return flambeau.randint_like(self, int(high.item()), **options)
 
 
-def cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: object = None) -> Tensor:
+def cauchy(
+    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: flambeau.Generator | None = None
+) -> Tensor:
     return flambeau.empty_like(self).cauchy_(median, sigma, generator=generator)
 
 
-def exponential(self: Tensor, lambd: float = 1.0, *, generator: object = None) -> Tensor:
+def exponential(self: Tensor, lambd: float = 1.0, *, generator: flambeau.Generator | None = None) -> Tensor:
     return flambeau.empty_like(self).exponential_(lambd, generator=generator)
 
 
-def geometric(self: Tensor, p: float, *, generator: object = None) -> Tensor:
+def geometric(self: Tensor, p: float, *, generator: flambeau.Generator | None = None) -> Tensor:
     return flambeau.empty_like(self).geometric_(p, generator=generator)
 
 
-def log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: object = None) -> Tensor:
+def log_normal(
+    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: flambeau.Generator | None = None
+) -> Tensor:
     return flambeau.empty_like(self).log_normal_(mean, std, generator=generator)
 
 
-def uniform(self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: object = None) -> Tensor:
+def uniform(
+    self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: flambeau.Generator | None = None
+) -> Tensor:
     return flambeau.empty_like(self).uniform_(low, high, generator=generator)

@@ -92,7 +92,9 @@ def std_mean_dim(
     return std_mean_correction(self, dim, correction=int(unbiased), keepdim=keepdim)
 
 
-def nanmean(self: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False, *, dtype: object = None) -> Tensor:
+def nanmean(
+    self: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False, *, dtype: flambeau.dtype | None = None
+) -> Tensor:
     """Mean of what is not NaN."""
     if not (self.dtype.is_floating_point or self.dtype.is_complex):
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype}")

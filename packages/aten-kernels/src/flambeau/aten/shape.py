@@ -145,9 +145,9 @@ def repeat_interleave_int(
     source = self.reshape(-1) if dim is None else self
     if source.dim() == 0:
         source = source.reshape(1)
-    axis = (
-        (0 if dim is None else dim) % source.dim() if -source.dim() <= (dim or 0) < source.dim() else source.size(dim)
-    )
+    if not -source.dim() <= (dim or 0) < source.dim():
+        source.size(dim)  # refuses the dimension
+    axis = (dim or 0) % source.dim()
     shape = list(source.shape)
     if output_size is not None and output_size != shape[axis] * repeats:
         raise RuntimeError(f"repeat_interleave: output_size {output_size} does not match {shape[axis] * repeats}")

@@ -43,7 +43,7 @@ def _blocks(
         fl.arange(kernel[d]).mul(dilation[d]).unsqueeze(1) + fl.arange(counts[d]).mul(stride[d]).unsqueeze(0)
         for d in range(2)
     ]
-    return places[0], places[1], counts, padding
+    return places[0], places[1], (counts[0], counts[1]), padding
 
 
 def im2col(

@@ -1,5 +1,7 @@
 """Sorting in terms of sort: argsort, distinct elements, quantiles."""
 
+from typing import Any
+
 import flambeau
 from flambeau import Tensor
 
@@ -24,7 +26,7 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
-) -> object:
+) -> Any:
     """Distinct elements (or slices of `dim`), ascending; with `return_inverse` where each went, with `return_counts` how many."""
     if dim is None:
         values, inverse, counts = _ops._unique2(input, sorted, True, True)
@@ -35,13 +37,13 @@ def unique(
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> object:
+) -> Any:
     """Elements (or slices of `dim`) without repetitions of their predecessor."""
     values, inverse, counts = unique_consecutive_full(input, True, True, dim)
     return _chosen(values, inverse, counts, return_inverse, return_counts)
 
 
-def _chosen(values: Tensor, inverse: Tensor, counts: Tensor, return_inverse: bool, return_counts: bool) -> object:
+def _chosen(values: Tensor, inverse: Tensor, counts: Tensor, return_inverse: bool, return_counts: bool) -> Any:
     if not (return_inverse or return_counts):
         return values
     return (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import flambeau
 from flambeau import Tensor
@@ -46,13 +47,14 @@ def cov(self: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aw
     weights = None
     if fweights is not None or aweights is not None:
         weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
-    total: object = count if weights is None else weights.sum()
+    total: Any = count if weights is None else weights.sum()
     if weights is not None and weights.numel() and total.item() == 0:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     if not (x.is_floating_point() or x.is_complex()):
         x = x.to(flambeau.get_default_dtype())
     weighted = x if weights is None else x * weights
     mean = weighted.sum(1) / total
+    norm: Any
     if weights is None or correction == 0 or aweights is None:
         norm = total - correction
     else:
@@ -111,12 +113,16 @@ def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False
     return ~found if invert else found
 
 
-def isin_scalar(elements: Tensor, test_element: object, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def isin_scalar(
+    elements: Tensor, test_element: complex, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """Whether every element is the number."""
     return elements != test_element if invert else elements == test_element
 
 
-def scalar_isin(element: object, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+def scalar_isin(
+    element: complex, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """Whether the number is among the elements."""
     found = (test_elements == element).any()
     return ~found if invert else found
@@ -196,7 +202,7 @@ def histogram_edges(
 
 def histogramdd(
     input: Tensor,
-    bins: object,
+    bins: int | Sequence[int] | Sequence[Tensor],
     *,
     range: Sequence[float] | None = None,
     weight: Tensor | None = None,
@@ -204,7 +210,7 @@ def histogramdd(
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """Counts, or sums of weights, of points (the last dimension) in a grid of bins."""
     d = input.size(-1)
-    given = [bins] * d if isinstance(bins, int) else list(bins)
+    given: list[Any] = [bins] * d if isinstance(bins, int) else list(bins)
     if len(given) != d:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     points = input.reshape(-1, d)

@@ -6,10 +6,12 @@ import flambeau
 from flambeau import Tensor, dtype
 
 
-def _copied(view: object) -> object:
-    if isinstance(view, Tensor):
-        return view.clone(memory_format=flambeau.contiguous_format)
-    return [v.clone(memory_format=flambeau.contiguous_format) for v in view]
+def _copied(view: Tensor) -> Tensor:
+    return view.clone(memory_format=flambeau.contiguous_format)
+
+
+def _all_copied(views: Sequence[Tensor]) -> list[Tensor]:
+    return [_copied(v) for v in views]
 
 
 def view_copy(self: Tensor, size: Sequence[int]) -> Tensor:
@@ -48,7 +50,7 @@ def squeeze_copy(self: Tensor) -> Tensor:
     return _copied(self.squeeze())
 
 
-def squeeze_copy_dim(self: Tensor, dim: object) -> Tensor:
+def squeeze_copy_dim(self: Tensor, dim: int | Sequence[int]) -> Tensor:
     return _copied(self.squeeze(dim))
 
 
@@ -91,15 +93,15 @@ def view_as_complex_copy(self: Tensor) -> Tensor:
 
 
 def unbind_copy(self: Tensor, dim: int = 0) -> list[Tensor]:
-    return _copied(self.unbind(dim))
+    return _all_copied(self.unbind(dim))
 
 
 def split_copy(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:
-    return _copied(self.split(split_size, dim))
+    return _all_copied(self.split(split_size, dim))
 
 
 def split_with_sizes_copy(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]:
-    return _copied(self.split_with_sizes(split_sizes, dim))
+    return _all_copied(self.split_with_sizes(split_sizes, dim))
 
 
 def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> list[Tensor]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import flambeau
 from flambeau import Tensor, dtype
@@ -20,13 +21,13 @@ def _window(name: str, length: int, periodic: bool, options: dict, weight: Calla
     )
 
 
-def hann_window(window_length: int, periodic: bool = True, **options: object) -> Tensor:
+def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """A raised cosine."""
     return hamming_window(window_length, periodic, 0.5, 0.5, **options)
 
 
 def hamming_window(
-    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: object
+    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
     """A raised cosine on a pedestal."""
     return _window(
@@ -34,7 +35,7 @@ def hamming_window(
     )
 
 
-def blackman_window(window_length: int, periodic: bool = True, **options: object) -> Tensor:
+def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """Three terms of a cosine series."""
 
     def weight(i: int, n: int) -> float:
@@ -44,7 +45,7 @@ def blackman_window(window_length: int, periodic: bool = True, **options: object
     return _window("blackman_window", window_length, periodic, options, weight)
 
 
-def bartlett_window(window_length: int, periodic: bool = True, **options: object) -> Tensor:
+def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """A triangle."""
     return _window("bartlett_window", window_length, periodic, options, lambda i, n: 1 - abs(2 * i / n - 1))
 
@@ -60,7 +61,7 @@ def _bessel_i0(x: float) -> float:
     return total
 
 
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: object) -> Tensor:
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
     """The window whose energy is most concentrated for its width."""
 
     def weight(i: int, n: int) -> float:

@@ -159,7 +159,7 @@ class _DirectConvNd(_ConvNd):
         raise NotImplementedError
 
     def forward(self, input: Tensor) -> Tensor:
-        params = self._parameters  # see Note [Reading parameters] in module.py
+        params: dict[str, Any] = self._parameters  # see Note [Reading parameters] in module.py
         if "weight" in params and "bias" in params:
             return self._conv_forward(input, params["weight"], params["bias"])
         return self._conv_forward(input, self.weight, self.bias)
