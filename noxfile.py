@@ -227,13 +227,16 @@ def typecheck(session: nox.Session) -> None:
         env={"PYTHONPATH": str(ROOT / "tools/opgen/src")},
         silent=True,
     )
-    merged = link_sources(repository, ROOT / "build/typecheck", generated)
+    merged = link_sources(repository.packages, ROOT / "build/typecheck", generated)
     mypy = ("mypy", "--config-file", str(ROOT / "ci/mypy.ini"), *session.posargs)
     listed = ROOT / "build/typecheck-files.txt"
     listed.write_text("\n".join(str(f) for f in read_by_checkers(merged)))
     session.run(*mypy, f"@{listed}", env={"MYPYPATH": str(merged)})
-    session.run(*mypy, "--warn-unused-ignores", "ci/typing", env={"MYPYPATH": str(merged)})
+    programs = ("ci/typing/accepted.py", "ci/typing/refused.py")
+    session.run(*mypy, "--warn-unused-ignores", *programs, env={"MYPYPATH": str(merged)})
     session.run("basedpyright", "-p", "ci/typing")
+    core = link_sources([repository.by_name["flambeau-core-c10"]], ROOT / "build/typecheck-core", generated)
+    session.run(*mypy, "--warn-unused-ignores", "ci/typing/core_alone.py", env={"MYPYPATH": str(core)})
     session.run(*mypy, "tools/opgen/src/opgen", env={"MYPYPATH": "tools/opgen/src"})
     session.run(*mypy, "tools/repo", "noxfile.py", env={"MYPYPATH": "tools"})
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from .packages import PREFIX, Repository
+from .packages import PREFIX, Package
 
 
-def link_sources(repository: Repository, out: Path, generated: Path) -> Path:
-    """Fill `out` with links to every Python file and stub of `flambeau`, merged over the packages; returns `out`.
+def link_sources(packages: Sequence[Package], out: Path, generated: Path) -> Path:
+    """Fill `out` with links to every Python file and stub of `flambeau`, merged over `packages`; returns `out`.
 
     `generated` is where `tools/codegen.py` wrote: its stubs lie where the wheels have them.
     """
     shutil.rmtree(out, ignore_errors=True)
-    for package in repository.packages:
+    for package in packages:
         source = package.folder / "src"
         for file in sorted(source.glob(f"{PREFIX}/**/*")):
             if file.suffix in {".py", ".pyi"} or file.name == "py.typed":
                 _link(out / file.relative_to(source), file)
-    for file in sorted(generated.glob("*/stubs/*.pyi")):
-        _link(out / PREFIX / "_stubs" / file.name, file)
+        for file in sorted(generated.glob(f"{package.short.split('-')[0]}/stubs/*.pyi")):
+            _link(out / PREFIX / "_stubs" / file.name, file)
     return out
 
 

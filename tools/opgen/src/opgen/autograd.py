@@ -56,8 +56,8 @@ def print_unit(derivatives: list[Derivative], unit: int, names: set[str]) -> str
     for d in derivatives:
         schema = d.record.schema
         suffix = f".{schema.overload}" if schema.overload else ""
-        names = [schema.full_name] + ([f"{schema.name}_{suffix}"] if d.record.inplace else [])
-        parts += [f'  register_recorder("{n}", &record_{schema.identifier});  // {d.where}' for n in names]
+        recorded = [schema.full_name] + ([f"{schema.name}_{suffix}"] if d.record.inplace else [])
+        parts += [f'  register_recorder("{n}", &record_{schema.identifier});  // {d.where}' for n in recorded]
     parts.append("}\n\n}  // namespace flambeau::autograd\n")
     return "\n".join(parts)
 

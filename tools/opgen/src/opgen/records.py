@@ -77,7 +77,7 @@ class Record:
 class _Loader(yaml.SafeLoader):
     """Keeps the line of every mapping under the key `__line__`."""
 
-    def construct_mapping(self, node: yaml.Node, deep: bool = False) -> dict:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         mapping = super().construct_mapping(node, deep=deep)
         mapping["__line__"] = node.start_mark.line + 1
         return mapping

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from opgen import annotations, reference
+from opgen import forms, reference
 from opgen.records import Record
 from opgen.scalar.emit import write_owned
 
@@ -77,16 +77,17 @@ def group(records: Iterator[Record]) -> dict[str, list[Record]]:
 def print_functions(header: str, mine: dict[str, list[Record]], names: list[str], place: str) -> str:
     """The functions of one module: those whose records appear in `place`."""
     prefix = f"{place}_" if place in ("linalg", "fft", "special") else ""
-    lines, shown_names = [], []
+    lines: list[str] = []
+    shown_names: list[str] = []
     for name in names:
         rows = [r for r in mine[name] if place in r.places]
         shown = name.removeprefix(prefix)
         if rows:
-            lines += definitions(shown, annotations.overloads(rows), doc_of(rows))
+            lines += definitions(shown, forms.overloads(rows), doc_of(rows))
             shown_names.append(shown)
         if changing := [r for r in rows if r.inplace]:
             doc = f"In-place form of {shown}()."
-            lines += definitions(f"{shown}_", annotations.overloads(changing, inplace=True), doc)
+            lines += definitions(f"{shown}_", forms.overloads(changing, inplace=True), doc)
             shown_names.append(f"{shown}_")
     return "\n".join([header, exports(shown_names), "", *lines, ""])
 
@@ -101,10 +102,10 @@ def print_methods(mine: dict[str, list[Record]], package: str, header: str) -> s
     for name, all_rows in mine.items():
         rows = [r for r in all_rows if "method" in r.places]
         if rows:
-            lines += definitions(name, annotations.overloads(rows, method=True), doc_of(rows), method=True)
+            lines += definitions(name, forms.overloads(rows, method=True), doc_of(rows), method=True)
         if changing := [r for r in rows if r.inplace]:
             doc = f"In-place form of {name}()."
-            found = annotations.overloads(changing, method=True, inplace=True)
+            found = forms.overloads(changing, method=True, inplace=True)
             lines += definitions(f"{name}_", found, doc, method=True)
     return "\n".join([*lines, ""])
 
@@ -116,7 +117,7 @@ def doc_of(rows: list[Record]) -> str:
     return next((r.doc for r in rows if r.doc), "").replace("\\", "\\\\").replace('"', "'")
 
 
-def definitions(name: str, found: list[annotations.Overload], doc: str, *, method: bool = False) -> Iterator[str]:
+def definitions(name: str, found: list[forms.Overload], doc: str, *, method: bool = False) -> Iterator[str]:
     """`def` lines of one name; the first carries the documentation, which editors show."""
     indent = "    " if method else ""
     for i, form in enumerate(found):
@@ -153,14 +154,10 @@ def read_index(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        target = (
-            node.target
-            if isinstance(node, ast.AnnAssign)
-            else node.targets[0]
-            if isinstance(node, ast.Assign)
-            else None
-        )
-        if isinstance(target, ast.Name) and target.id == "NAMES" and node.value is not None:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
+            continue
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        if isinstance(target, ast.Name) and target.id == "NAMES":
             return ast.literal_eval(node.value)
     raise ValueError(f"{path}: no NAMES = {{...}} at the top level")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from opgen.scalar.types import BOOL, F32, ScalarType, float32_of, wrap_integer
 
@@ -33,7 +34,7 @@ class Node:
     op: str
     type: ScalarType
     args: tuple[Node, ...] = ()
-    attr: object = None
+    attr: Any = None  # a constant, the index of a parameter, or what else the operation needs
 
 
 @dataclass
@@ -59,7 +60,7 @@ class Builder:
         return node
 
 
-def _canonical(type: ScalarType, value: object) -> object:
+def _canonical(type: ScalarType, value: Any) -> Any:
     if type.is_bool:
         return bool(value)
     if type.is_integral:

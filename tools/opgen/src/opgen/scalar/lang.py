@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 from opgen.errors import RecordError
 from opgen.scalar.ir import Builder, Node
@@ -31,7 +32,7 @@ class Trace:
     errors: list[tuple[Node, str, str]] = field(default_factory=list)
 
     def error(self, what: str) -> BodyError:
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
         where_ = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "<unknown>:0"

@@ -184,11 +184,8 @@ def _assign(roots: tuple[Node, ...], target: str, leaves: dict[int, str]) -> lis
 
 
 def _params(t: TracedReduction, roots: tuple[Node, ...]) -> list[str]:
-    used = sorted({n.attr for n in topological(list(roots)) if n.op == "param"})  # type: ignore[type-var]
-    return [
-        f"const {t.params[k].cpp} {t.record.params[k].name}_ = {param_value(k, t.params[k])};"  # type: ignore[index]
-        for k in used
-    ]
+    used = sorted({n.attr for n in topological(list(roots)) if n.op == "param"})
+    return [f"const {t.params[k].cpp} {t.record.params[k].name}_ = {param_value(k, t.params[k])};" for k in used]
 
 
 def _argument(type: str, name: str, lines: list[str]) -> str:
