@@ -29,11 +29,16 @@ _LAZY = {
 
 if TYPE_CHECKING:
     from flambeau import Tensor as Variable
-    from flambeau.autograd import anomaly_mode, function, grad_mode, graph
-    from flambeau.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
-    from flambeau.autograd.function import Function
-    from flambeau.autograd.gradcheck import gradcheck, gradgradcheck
-    from flambeau.autograd.graph import set_multithreading_enabled
+    from flambeau.autograd import anomaly_mode as anomaly_mode
+    from flambeau.autograd import function as function
+    from flambeau.autograd import grad_mode as grad_mode
+    from flambeau.autograd import graph as graph
+    from flambeau.autograd.anomaly_mode import detect_anomaly as detect_anomaly
+    from flambeau.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
+    from flambeau.autograd.function import Function as Function
+    from flambeau.autograd.gradcheck import gradcheck as gradcheck
+    from flambeau.autograd.gradcheck import gradgradcheck as gradgradcheck
+    from flambeau.autograd.graph import set_multithreading_enabled as set_multithreading_enabled
 else:
 
     def __getattr__(name: str) -> object:

@@ -7,17 +7,27 @@ from __future__ import annotations
 
 import importlib
 
-from flambeau.nn import modules
-from flambeau.nn.modules.module import Module
-from flambeau.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from flambeau.nn import modules as modules
+from flambeau.nn.modules.module import Module as Module
+from flambeau.nn.parameter import Buffer as Buffer
+from flambeau.nn.parameter import Parameter as Parameter
+from flambeau.nn.parameter import UninitializedBuffer as UninitializedBuffer
+from flambeau.nn.parameter import UninitializedParameter as UninitializedParameter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from flambeau.nn import attention, common_types, functional, grad, init, parallel, parameter, utils
+    from flambeau.nn import attention as attention
+    from flambeau.nn import common_types as common_types
+    from flambeau.nn import functional as functional
+    from flambeau.nn import grad as grad
+    from flambeau.nn import init as init
+    from flambeau.nn import parallel as parallel
+    from flambeau.nn import parameter as parameter
+    from flambeau.nn import utils as utils
     from flambeau.nn.modules import *  # noqa: F403
-    from flambeau.nn.parallel import DataParallel
+    from flambeau.nn.parallel import DataParallel as DataParallel
 
 _SUBMODULES = (
     "_reduction",

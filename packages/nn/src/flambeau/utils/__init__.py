@@ -8,7 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from flambeau.utils import data, dlpack, hooks
+    from flambeau.utils import data as data
+    from flambeau.utils import dlpack as dlpack
+    from flambeau.utils import hooks as hooks
 
 _SUBMODULES = ("data", "hooks", "checkpoint", "tensorboard", "dlpack", "collect_env", "_pytree")
 

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "celu", "elu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "log_softmax",
+    "mish", "relu", "relu6", "rrelu", "selu", "sigmoid", "silu", "softmax", "softmin", "softsign", "tanh",
+    "tanhshrink", "threshold",
+]  # fmt: skip
+
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0), elementwise; dtype and shape of `input`."""

@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "_canonical_mask",
+    "_in_projection",
+    "_in_projection_packed",
+    "_mha_shape_check",
+    "_none_or_dtype",
+    "multi_head_attention_forward",
+]
+
 # Shapes: L target length, S source length, N batch, E embedding, H heads, D = E / H.
 
 

@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "cross_entropy",
+    "ctc_loss",
+    "linear_cross_entropy",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "nll_loss",
+]
+
 
 def nll_loss(
     input: Tensor,

@@ -10,6 +10,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from flambeau import Tensor
 
+__all__ = [
+    "alpha_dropout",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+]
+
 
 def _check_probability(p: float) -> None:
     if p < 0.0 or p > 1.0:

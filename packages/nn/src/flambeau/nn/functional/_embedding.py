@@ -8,6 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from flambeau import Tensor
 
+__all__ = [
+    "embedding",
+    "embedding_bag",
+]
+
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 

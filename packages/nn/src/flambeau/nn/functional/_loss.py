@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss", "kl_div",
+    "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss",
+]  # fmt: skip
+
 
 def _number(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
     if size_average is not None or reduce is not None:

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]
+
 
 def cosine_embedding_loss(
     input1: Tensor,

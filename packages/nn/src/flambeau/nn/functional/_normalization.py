@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "rms_norm",
+]
+
 
 def batch_norm(
     input: Tensor,

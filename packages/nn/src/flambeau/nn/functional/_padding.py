@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "pad",
+]
+
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Pad the last dimensions of `input`.

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
     from flambeau import Tensor
 
+__all__ = [
+    "GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "fold", "grid_sample",
+    "interpolate", "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
+]  # fmt: skip
+
 _ALIGNABLE = ("linear", "bilinear", "bicubic", "trilinear")
 _ANTIALIASED = ("bilinear", "bicubic", "lanczos")
 _RANKS = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from flambeau.nn.modules.module import Module
+from flambeau.nn.modules.module import Module as Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
