@@ -144,6 +144,11 @@ def result_of(record: Record) -> str:
     return types[0] if len(types) == 1 else f"tuple[{', '.join(types)}]"
 
 
+def gives_itself(record: Record) -> bool:
+    """Operators that are in place by nature, such as copy_: they write their first argument and return it."""
+    return record.mutates and record.schema.name.endswith("_") and len(record.schema.returns) == 1
+
+
 def overloads(rows: list[Record], *, method: bool = False, inplace: bool = False) -> list[Overload]:
     """Every form of call that the rows answer to, in the order of trial; hidden ones are left out."""
     found: list[Overload] = []
@@ -151,7 +156,7 @@ def overloads(rows: list[Record], *, method: bool = False, inplace: bool = False
         parameters = tuple(parameters_of(record, method=method, inplace=inplace))
         if method:
             parameters = tuple(p for p in parameters if p.name != "self")
-        result = ("Self" if method else "Tensor") if inplace else result_of(record)
+        result = ("Self" if method else "Tensor") if inplace or gives_itself(record) else result_of(record)
         for candidate in (Overload(parameters, result), *gathered(parameters, result)):
             if not any(accepts(earlier, candidate) for earlier in found):
                 found.append(candidate)
