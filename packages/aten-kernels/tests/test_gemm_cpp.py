@@ -25,6 +25,9 @@ FLAGS = (
     "-Wextra",
     "-fPIC",
     "-pthread",
+    "-DFL_HAVE_V3=1",
+    "-DFL_HAVE_V4=1",
+    f"-I{CSRC}",
 )
 NEEDS = {"v2": {"sse4_2"}, "v3": {"avx2", "fma", "f16c"}, "v4": {"avx512vl", "avx512dq", "avx512bw"}}
 

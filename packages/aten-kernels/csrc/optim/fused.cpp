@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "cpu/cpu_features.h"
+#include "cpu/for_isa.h"
 #include "flambeau/core/kernel.h"
 #include "flambeau/core/parallel.h"
 #include "flambeau/core/python_hook.h"
@@ -20,35 +20,16 @@ namespace optim {
   extern const RuleTable rules_f32; \
   extern const RuleTable rules_f64; \
   }
-
-#if defined(__x86_64__)
-FL_OPTIM_DECLARE(v2)
-FL_OPTIM_DECLARE(v3)
-FL_OPTIM_DECLARE(v4)
-
-namespace {
-const RuleTable& pick(const RuleTable& two, const RuleTable& three, const RuleTable& four) {
-  switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4: return four;
-    case cpu::CpuCapability::kV3: return three;
-    default: return two;
-  }
-}
-}  // namespace
+FL_FOR_EACH_ISA(FL_OPTIM_DECLARE)
 
 template <> const RuleTable& rule_table<float>() {
-  static const RuleTable& chosen = pick(v2::rules_f32, v3::rules_f32, v4::rules_f32);
+  static const RuleTable& chosen = FL_PICK_ISA(::rules_f32);
   return chosen;
 }
 template <> const RuleTable& rule_table<double>() {
-  static const RuleTable& chosen = pick(v2::rules_f64, v3::rules_f64, v4::rules_f64);
+  static const RuleTable& chosen = FL_PICK_ISA(::rules_f64);
   return chosen;
 }
-#else
-FL_OPTIM_DECLARE(v2)
-template <> const RuleTable& rule_table<float>() { return v2::rules_f32; }
-template <> const RuleTable& rule_table<double>() { return v2::rules_f64; }
-#endif
 
 namespace {
 

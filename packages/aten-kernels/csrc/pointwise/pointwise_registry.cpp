@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/cpu_features.h"
+#include "cpu/for_isa.h"
 #include "pointwise/pointwise_kernel.h"
 #include "pointwise_units.h"
 
@@ -14,16 +14,13 @@ namespace flambeau {
 
 #define FL_DECLARE(unit) PointwiseTable pointwise_table_##unit();
 namespace v2::pw {
-FL_POINTWISE_HOT_UNITS(FL_DECLARE)
 FL_POINTWISE_BASE_UNITS(FL_DECLARE)
-}  // namespace v2::pw
-namespace v3::pw {
-FL_POINTWISE_HOT_UNITS(FL_DECLARE)
 }
-namespace v4::pw {
-FL_POINTWISE_HOT_UNITS(FL_DECLARE)
-}
-#undef FL_DECLARE
+#define FL_DECLARE_HOT(isa)          \
+  namespace isa::pw {                \
+  FL_POINTWISE_HOT_UNITS(FL_DECLARE) \
+  }
+FL_FOR_EACH_ISA(FL_DECLARE_HOT)
 
 namespace {
 
@@ -49,15 +46,10 @@ void overlay(Kernels& kernels, PointwiseTable table) {
 
 Kernels collect() {
   Kernels kernels;
-#define FL_OVERLAY_V2(unit) overlay(kernels, v2::pw::pointwise_table_##unit());
-#define FL_OVERLAY_V3(unit) overlay(kernels, v3::pw::pointwise_table_##unit());
-#define FL_OVERLAY_V4(unit) overlay(kernels, v4::pw::pointwise_table_##unit());
-  FL_POINTWISE_BASE_UNITS(FL_OVERLAY_V2)
-  switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4: FL_POINTWISE_HOT_UNITS(FL_OVERLAY_V4) break;
-    case cpu::CpuCapability::kV3: FL_POINTWISE_HOT_UNITS(FL_OVERLAY_V3) break;
-    default: FL_POINTWISE_HOT_UNITS(FL_OVERLAY_V2) break;
-  }
+#define FL_OVERLAY_BASE(unit) overlay(kernels, v2::pw::pointwise_table_##unit());
+#define FL_OVERLAY_HOT(unit) overlay(kernels, FL_PICK_ISA(::pw::pointwise_table_##unit)());
+  FL_POINTWISE_BASE_UNITS(FL_OVERLAY_BASE)
+  FL_POINTWISE_HOT_UNITS(FL_OVERLAY_HOT)
   return kernels;
 }
 

@@ -5,29 +5,22 @@
 #include <string>
 #include <string_view>
 
-#include "cpu/cpu_features.h"
+#include "cpu/for_isa.h"
 #include "reduce/reduce_blocks.h"
 #include "reduce_units.h"
 
 namespace flambeau {
 
 #define FL_DECLARE(unit) ReduceTable reduce_table_##unit();
-#define FL_DECLARE_RUN() void run_reduction(const ReduceBlocks& blocks, const ReduceArgs& args, const Param* params);
 namespace v2::reduce_impl {
-FL_REDUCE_HOT_UNITS(FL_DECLARE)
 FL_REDUCE_BASE_UNITS(FL_DECLARE)
-FL_DECLARE_RUN()
-}  // namespace v2::reduce_impl
-namespace v3::reduce_impl {
-FL_REDUCE_HOT_UNITS(FL_DECLARE)
-FL_DECLARE_RUN()
-}  // namespace v3::reduce_impl
-namespace v4::reduce_impl {
-FL_REDUCE_HOT_UNITS(FL_DECLARE)
-FL_DECLARE_RUN()
-}  // namespace v4::reduce_impl
-#undef FL_DECLARE
-#undef FL_DECLARE_RUN
+}
+#define FL_DECLARE_HOT(isa)                                                                    \
+  namespace isa::reduce_impl {                                                                 \
+  FL_REDUCE_HOT_UNITS(FL_DECLARE)                                                              \
+  void run_reduction(const ReduceBlocks& blocks, const ReduceArgs& args, const Param* params); \
+  }
+FL_FOR_EACH_ISA(FL_DECLARE_HOT)
 
 namespace {
 
@@ -46,26 +39,11 @@ void overlay(Kernels& kernels, ReduceTable table) {
 
 Kernels collect() {
   Kernels kernels;
-#define FL_OVERLAY_V2(unit) overlay(kernels, v2::reduce_impl::reduce_table_##unit());
-#define FL_OVERLAY_V3(unit) overlay(kernels, v3::reduce_impl::reduce_table_##unit());
-#define FL_OVERLAY_V4(unit) overlay(kernels, v4::reduce_impl::reduce_table_##unit());
-  FL_REDUCE_BASE_UNITS(FL_OVERLAY_V2)
-  switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4: FL_REDUCE_HOT_UNITS(FL_OVERLAY_V4) break;
-    case cpu::CpuCapability::kV3: FL_REDUCE_HOT_UNITS(FL_OVERLAY_V3) break;
-    default: FL_REDUCE_HOT_UNITS(FL_OVERLAY_V2) break;
-  }
+#define FL_OVERLAY_BASE(unit) overlay(kernels, v2::reduce_impl::reduce_table_##unit());
+#define FL_OVERLAY_HOT(unit) overlay(kernels, FL_PICK_ISA(::reduce_impl::reduce_table_##unit)());
+  FL_REDUCE_BASE_UNITS(FL_OVERLAY_BASE)
+  FL_REDUCE_HOT_UNITS(FL_OVERLAY_HOT)
   return kernels;
-}
-
-using RunFunction = void (*)(const ReduceBlocks& blocks, const ReduceArgs& args, const Param* params);
-
-RunFunction choose_driver() {
-  switch (cpu::cpu_capability()) {
-    case cpu::CpuCapability::kV4: return v4::reduce_impl::run_reduction;
-    case cpu::CpuCapability::kV3: return v3::reduce_impl::run_reduction;
-    default: return v2::reduce_impl::run_reduction;
-  }
 }
 
 }  // namespace
@@ -77,7 +55,7 @@ const ReduceKernel* find_reduction(std::string_view name) {
 }
 
 void reduce(const ReduceKernel& kernel, int dtype, const ReduceArgs& args, const Param* params) {
-  static const RunFunction run = choose_driver();
+  static auto& run = FL_PICK_ISA(::reduce_impl::run_reduction);
   const ReduceBlocks* blocks = kernel.blocks[dtype];
   if (blocks == nullptr) throw std::logic_error(std::string("[") + kernel.name + "] has no kernel for this dtype");
   run(*blocks, args, params);
