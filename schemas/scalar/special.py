@@ -2,7 +2,7 @@
 
 from opgen.scalar import functions as fn
 from opgen.scalar import scalar
-from opgen.scalar.lang import where
+from opgen.scalar.lang import error_if, where
 
 
 def short_phase(function):
@@ -204,11 +204,18 @@ def special_hermite_polynomial_he(x, n):
     return fn.hermite_polynomial_he(x, n)
 
 
+def check_degree(n):
+    """Their recurrences neither end nor overflow, and have no closed form."""
+    error_if(n > 1048576, "RuntimeError", "the degree n is above 1048576, the largest that is computed")
+
+
 @scalar(dtypes="floating", promote="int_to_float", isa="base")
 def special_laguerre_polynomial_l(x, n):
+    check_degree(n)
     return fn.laguerre_polynomial_l(x, n)
 
 
 @scalar(dtypes="floating", promote="int_to_float", isa="base")
 def special_legendre_polynomial_p(x, n):
+    check_degree(n)
     return fn.legendre_polynomial_p(x, n)

@@ -119,3 +119,27 @@ def test_linear(shape):
     np.testing.assert_allclose(fl._C._nn.linear(fl.from_numpy(x), turned).numpy(), x @ w.T, rtol=1e-12)
     with pytest.raises(RuntimeError, match="inner sizes differ"):
         fl._C._nn.linear(fl.from_numpy(x), fl.ones(5, 3, dtype=fl.float64))
+
+
+@pytest.mark.parametrize("spatial", [1, 2, 3])
+@pytest.mark.parametrize("stride", [2**40, 2**62, 2**63 - 1])
+def test_a_stride_beyond_the_image_is_one_output(spatial, stride):
+    conv = (fl.conv1d, fl.conv2d, fl.conv3d)[spatial - 1]
+    x, w = fl.ones((2, 3) + (3,) * spatial), fl.ones((4, 3) + (3,) * spatial)
+    got = conv(x, w, stride=stride)
+    assert got.shape == (2, 4) + (1,) * spatial and bool((got == 3 * 3**spatial).all())
+    padded = conv(x, w, stride=stride, padding=3)
+    assert padded.shape == got.shape and not bool(padded.any())
+    grad = fl.ops.aten.convolution_backward(
+        fl.ones_like(padded), x, w, [4], [stride] * spatial, [3] * spatial, [1] * spatial, False, [0] * spatial, 1, [True] * 3
+    )  # fmt: skip
+    assert not bool(grad[0].any()) and not bool(grad[1].any()) and grad[2].tolist() == [2.0] * 4
+    one = conv(x, fl.ones((4, 3) + (1,) * spatial), dilation=stride)
+    assert bool((one == 3).all())
+
+
+@pytest.mark.parametrize("options", [{"padding": 2**60, "stride": 2**60}, {"padding": 2**62}, {"dilation": 2**62}])
+def test_images_padded_beyond_reason_are_refused(options):
+    for conv in (fl.conv1d, fl.conv_transpose1d):
+        with pytest.raises(RuntimeError, match=r"\[convolution\]|\[conv|calculated output size"):
+            conv(fl.ones(1, 1, 3), fl.ones(1, 1, 3), **options)

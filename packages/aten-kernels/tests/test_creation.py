@@ -53,7 +53,7 @@ def test_sequences_end_where_they_should():
     [
         lambda: fl.zeros(-1), lambda: fl.zeros(2**62, 2**62), lambda: fl.arange(1, 5, 0), lambda: fl.arange(0, math.inf), lambda: fl.arange(5, 1),
         lambda: fl.full((2,), 300, dtype=fl.uint8), lambda: fl.eye(-1), lambda: fl.ones(2).fill_(1j), lambda: fl.empty(2, memory_format=fl.channels_last),
-        lambda: fl.linspace(0, 1, -1), lambda: fl.ones(3).expand(2, 3).fill_(1),
+        lambda: fl.linspace(0, 1, -1), lambda: fl.ones(3).expand(2, 3).add_(1),
     ],
 )  # fmt: skip
 def test_refusals_are_runtime_errors(call):
@@ -126,3 +126,58 @@ def test_windows():
         np.testing.assert_allclose(ours(9, False, dtype=fl.float64).numpy(), theirs(9), atol=1e-12)
         np.testing.assert_allclose(ours(8, dtype=fl.float64).numpy(), theirs(9)[:8], atol=1e-12)
     np.testing.assert_allclose(fl.kaiser_window(9, False, 5.0, dtype=fl.float64).numpy(), np.kaiser(9, 5.0))
+
+
+def test_writes_of_one_number_take_expanded_tensors():
+    made = lambda: fl.zeros(1, 3).expand(3, 3)  # noqa: E731
+    assert made().fill_(2).tolist() == [[2.0] * 3] * 3
+    assert made().fill_(fl.tensor(2.0)).tolist() == [[2.0] * 3] * 3
+    assert fl.ones(1, 3).expand(3, 3).zero_().tolist() == [[0.0] * 3] * 3
+    assert made().fill_diagonal_(3).tolist() == [[3.0] * 3] * 3
+    with pytest.raises(RuntimeError, match="single memory location"):
+        made().add_(1)
+
+
+@pytest.mark.parametrize("name", ["hann", "hamming", "blackman", "bartlett", "kaiser"])
+def test_windows_of_every_length(name):
+    window = getattr(fl, f"{name}_window")
+    numpy = {"hann": "hanning"}.get(name, name)
+    beta = (12.0,) if name == "kaiser" else ()
+    for n in (3, 8, 17):
+        want = getattr(np, numpy)(n, *beta)
+        np.testing.assert_allclose(window(n, False, dtype=fl.float64).numpy(), want, atol=1e-15)
+        np.testing.assert_allclose(window(n - 1, dtype=fl.float64).numpy(), want[:-1], atol=1e-15)
+    assert window(0).shape == (0,) and window(1).tolist() == [1.0]
+    assert window(5, device="meta").shape == (5,)
+    with pytest.raises(MemoryError, match="allocate"):
+        window(2**50)
+    with pytest.raises(RuntimeError, match=f"{name}_window requires non-negative"):
+        window(-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("empty", lambda: fl.empty(1 << 50)),
+        ("exp", lambda: fl.ones(1).expand(1 << 50).exp()),
+        ("add", lambda: fl.ones(1).expand(1 << 50) + 1),
+        ("cat", lambda: fl.cat([fl.ones(1).expand(1 << 50)] * 2)),
+        ("resize_", lambda: fl.ones(1).resize_(1 << 50)),
+    ],
+)
+def test_an_allocation_that_fails_names_the_operator_and_the_size(name, make):
+    with pytest.raises(MemoryError, match=rf"\[{name}\] can't allocate memory: you tried to allocate \d+ bytes"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("as_strided", lambda: fl.ones(3).as_strided([1 << 62], [1])),
+        ("as_strided", lambda: fl.ones(3).as_strided([1 << 62, 1 << 62], [1, 1])),
+        ("expand", lambda: fl.ones(1, 1).expand(1 << 62, 1 << 62)),
+    ],
+)
+def test_sizes_that_overflow_name_the_operator(name, make):
+    with pytest.raises(RuntimeError, match=rf"\[{name}\] sizes .* overflow"):
+        make()

@@ -58,3 +58,13 @@ def test_errors_name_what_was_given() -> None:
         flambeau.fft.fft(flambeau.ones(3), n=0)
     with pytest.raises(RuntimeError, match="complex64"):
         flambeau.fft.rfft(flambeau.ones(3, dtype=flambeau.complex64))
+
+
+def test_frequencies_of_nothing() -> None:
+    aten = flambeau.ops.aten
+    assert aten.fft_fftfreq(0).shape == (0,)
+    np.testing.assert_array_equal(aten.fft_rfftfreq(0).numpy(), [np.nan])
+    np.testing.assert_array_equal(aten.fft_fftfreq(4, 0.0).numpy(), [np.nan, np.inf, -np.inf, -np.inf])
+    np.testing.assert_allclose(aten.fft_fftfreq(5, 0.5).numpy(), np.fft.fftfreq(5, 0.5))
+    with pytest.raises(RuntimeError, match="fft_fftfreq.*-1"):
+        aten.fft_fftfreq(-1)

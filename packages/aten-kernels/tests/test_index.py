@@ -142,3 +142,71 @@ def test_overlap_of_self_and_source_gives_the_right_numbers():
     x = fl.arange(6.0)
     x.index_copy_(0, fl.tensor([1, 2, 3, 4, 5]), x[:5])
     assert x.tolist() == [0, 0, 1, 2, 3, 4]
+
+
+def test_writes_into_expanded_tensors():
+    made = lambda: fl.zeros(1, 3).expand(3, 3)  # noqa: E731
+    one = fl.tensor([1])
+    assert made().index_put_((one, one), fl.tensor(5.0)).tolist() == [[0, 5, 0]] * 3
+    assert made().index_put_((one, one), fl.tensor(5.0), accumulate=True).tolist() == [[0, 5, 0]] * 3
+    assert made().index_fill_(1, one, 5).tolist() == [[0, 5, 0]] * 3
+    for fill in (lambda t, m: t.masked_fill_(m, 5), lambda t, m: t.__setitem__(m, 5)):
+        t = made()
+        fill(t, fl.tensor([[True, False, False], [False, False, False], [False, True, False]]))
+        assert t.tolist() == [[5, 5, 0]] * 3
+    assert fl.ones(1, 3).expand(3, 3).tril_().tolist() == [[1, 0, 0]] * 3
+    assert fl.ones(1, 3).expand(3, 3).triu_().tolist() == [[0, 0, 1]] * 3
+    big = fl.zeros(1).expand(100_000)
+    assert big.index_put_((fl.arange(100_000),), fl.ones(100_000), accumulate=True)[0].item() == 100_000
+    wide = fl.zeros(4, 1).expand(4, 50_000)
+    wide.index_put_((fl.tensor([2]),), fl.ones(50_000), accumulate=True)
+    assert wide[:, 0].tolist() == [0, 0, 50_000, 0]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        made().index_add_(0, fl.tensor([0]), fl.ones(1, 3))
+    version = (t := made())._version
+    t.masked_fill_(fl.ones(3, 3).bool(), 1)
+    assert t._version > version
+    with pytest.raises(RuntimeError):
+        made().masked_fill_(fl.ones(3, 3).bool(), 1j)
+
+
+def test_indexing_on_the_meta_device():
+    meta = lambda *s: fl.empty(s, device="meta")  # noqa: E731
+    at = fl.empty(2, dtype=fl.int64, device="meta")
+    assert meta(3, 4)[at].shape == (2, 4) and meta(3, 4)[:, at].shape == (3, 2)
+    assert meta(3, 4, 5)[at, :, at].shape == (2, 4)
+    with pytest.raises(NotImplementedError, match="mask"):
+        meta(3)[meta(3).bool()]
+    with pytest.raises(RuntimeError, match="same device"):
+        fl.ones(3)[at]
+    assert fl.combinations(meta(4)).shape == (6, 2)
+    unfold, fold = fl._C._nn.im2col, fl._C._nn.col2im
+    assert unfold(meta(1, 2, 5, 6), [2, 3], [2, 1], [1, 0], [1, 2]).shape == (1, 12, 10)
+    assert fold(meta(1, 4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1]).shape == (1, 1, 3, 3)
+
+
+def test_sliding_blocks():
+    a = np.random.default_rng(0).standard_normal((2, 3, 7, 8))
+    padded = np.pad(a, [(0, 0), (0, 0), (1, 1), (2, 2)])
+    got = fl._C._nn.im2col(fl.from_numpy(a), [2, 3], [2, 1], [1, 2], [1, 3]).numpy()
+    columns = [
+        padded[:, c, y + 2 * i, x + j]
+        for c in range(3) for i in range(2) for j in range(3) for y in range(7) for x in range(0, 10, 3)
+    ]  # fmt: skip
+    np.testing.assert_array_equal(got, np.array(columns).T.reshape(2, 18, 28))
+    back = fl._C._nn.col2im(fl.from_numpy(got), [7, 8], [2, 3], [2, 1], [1, 2], [1, 3]).numpy()
+    counts = fl._C._nn.col2im(fl.ones(2, 18, 28), [7, 8], [2, 3], [2, 1], [1, 2], [1, 3]).numpy()
+    np.testing.assert_allclose(back, a * counts)
+
+
+def test_ranks_beyond_sixty_four():
+    x = fl.ones((1,) * 65)
+    assert (x + x).dim() == 65 and x.exp().dim() == 65 and x.clone().dim() == 65
+    a, b = fl.arange(6.0).reshape((1,) * 63 + (2, 3)), fl.tensor([1.0, 2.0, 3.0]).reshape((1,) * 69 + (3,))
+    assert (a * b).shape == (1,) * 68 + (2, 3)
+    assert (a * b).flatten().tolist() == [0, 2, 6, 3, 8, 15]
+    assert (fl.zeros((2,) * 70 + (0,)) + 1).numel() == 0
+    assert a.permute(*range(64, -1, -1)).contiguous().flatten().tolist() == [0, 3, 1, 4, 2, 5]
+    assert x.sum().item() == 1 and a.argmax().item() == 5
+    with pytest.raises(RuntimeError, match="64 dim"):
+        x.sum(0)

@@ -161,3 +161,71 @@ def test_matrix_exp_is_its_series() -> None:
         term = term @ x / k
         want = want + term
     close(flambeau.linalg.matrix_exp(flambeau.from_numpy(x)), want)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bfloat16", "float32", "float64", "complex64"])
+def test_products_of_expanded_vectors_and_matrices(dtype: str) -> None:
+    kind = getattr(flambeau, dtype)
+    three = flambeau.full((1,), 3).to(kind)
+    a = flambeau.arange(1, 13).reshape(3, 4).to(kind)
+    rows = [10.0, 26.0, 42.0]
+    wide = three.expand(4)
+    assert flambeau.mv(a, wide).tolist() == [3 * r for r in rows]
+    assert flambeau.dot(wide, a[0]).item() == 30
+    assert flambeau.vdot(a[0], wide).item() == 30
+    assert (a @ wide.unsqueeze(1)).flatten().tolist() == [3 * r for r in rows]
+    assert (three.expand(3).unsqueeze(0) @ a).tolist() == [[45, 54, 63, 72]]
+    assert (a @ three.reshape(1, 1).expand(4, 2)).tolist() == [[3 * r] * 2 for r in rows]
+    assert (three.reshape(1, 1).expand(2, 3) @ a).tolist() == [[45, 54, 63, 72]] * 2
+    assert flambeau.einsum("ij,j->i", a, wide).tolist() == [3 * r for r in rows]
+    batch = a.expand(2, 3, 4)
+    assert flambeau.bmm(batch, wide.reshape(1, 4, 1).expand(2, 4, 1)).flatten().tolist() == [3 * r for r in rows] * 2
+    assert flambeau.bmm(three.expand(2, 1, 3), batch).tolist() == [[[45, 54, 63, 72]]] * 2
+    assert flambeau.addmv(flambeau.zeros(3, dtype=kind), a, wide).tolist() == [3 * r for r in rows]
+
+
+def test_matrix_exp_takes_square_floating_matrices_only() -> None:
+    exp = flambeau.ops.aten._matrix_exp
+    for bad in (flambeau.tensor(1.0), flambeau.ones(2, 3), flambeau.full((10, 10), 100), flambeau.ones(2, 2).bool()):
+        with pytest.raises(RuntimeError, match="_matrix_exp"):
+            exp(bad)
+    with pytest.raises(NotImplementedError, match="float8"):
+        exp(flambeau.ones(2, 2).to(flambeau.float8_e5m2))
+
+
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
+def test_lstsq_refuses_nan_and_leaves_nothing_unwritten(driver: str, capfd: pytest.CaptureFixture) -> None:
+    a, b = flambeau.from_numpy(random(3, 2)), flambeau.ones(3, 2, dtype=flambeau.float64)
+    nan = flambeau.full((3, 2), float("nan"), dtype=flambeau.float64)
+    for x, y in ((nan, b), (a, nan)):
+        with pytest.raises(RuntimeError, match=r"linalg\.lstsq.* NaN"):
+            flambeau.linalg.lstsq(x, y, driver=driver)
+    infinite = flambeau.full((3, 2), float("inf"), dtype=flambeau.float64)
+    if driver in ("gelsd", "gelss"):
+        with pytest.raises(RuntimeError, match="infinities"):
+            flambeau.linalg.lstsq(infinite, b, driver=driver)
+    nothing = flambeau.linalg.lstsq(a, b[:, :0], driver=driver)
+    assert nothing.solution.shape == (2, 0) and (driver == "gels" or nothing.rank.item() == 2)
+    assert capfd.readouterr() == ("", "")
+    singular = flambeau.ops.aten._linalg_lstsq(a, b, None, driver)[2]
+    assert singular.shape == ((2,) if driver in ("gelsd", "gelss") else (0,))
+
+
+def test_factorisations_of_nan() -> None:
+    nan = float("nan")
+    a = flambeau.tensor([[1.0, nan], [nan, 1.0]])
+    with pytest.raises(flambeau.linalg.LinAlgError, match="order 2"):
+        flambeau.linalg.cholesky(a)
+    assert flambeau.linalg.cholesky_ex(flambeau.tensor([[nan, 0.0], [0.0, 1.0]])).info.item() == 1
+    values, vectors = flambeau.linalg.eigh(flambeau.stack([a, flambeau.eye(2)]))
+    assert bool(values[0].isnan().all()) and bool(vectors[0].isnan().all()) and values[1].tolist() == [1, 1]
+
+
+def test_tensorsolve_moves_dims() -> None:
+    solve = flambeau.linalg.tensorsolve
+    assert solve(flambeau.tensor(2.0), flambeau.tensor(3.0)).item() == 1.5
+    with pytest.raises(IndexError):
+        flambeau.ops.aten.linalg_tensorsolve(flambeau.eye(2), flambeau.ones(2), [5])
+    flambeau.ops.aten.linalg_tensorsolve(flambeau.tensor(1.0), flambeau.tensor(1.0), [0])
+    a, b = random(2, 6, 3), random(2, 3)
+    close(solve(flambeau.from_numpy(a), flambeau.from_numpy(b), (1,)), np.linalg.tensorsolve(a, b, (1,)))

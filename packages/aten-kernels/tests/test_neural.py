@@ -167,3 +167,25 @@ def test_adam_step(dtype):
     assert step.item() == 1
     np.testing.assert_allclose(p.numpy(), 0.9, rtol=1e-6)
     np.testing.assert_allclose(m.numpy(), 0.05, rtol=1e-6)
+
+
+@pytest.mark.parametrize("padding", [-1, 1])
+def test_embedding_bag_refuses_rows_that_are_not_there(padding):
+    for index in (-1, 3):
+        with pytest.raises(RuntimeError, match=f"found idx to be {index}"):
+            fl.ops.aten._embedding_bag(fl.ones(3, 2), fl.tensor([0, index]), fl.tensor([0]), padding_idx=padding)
+
+
+def test_ctc_loss_of_nan_is_nan():
+    x = fl.randn(5, 1, 4).log_softmax(2)
+    impossible = fl.ops.aten.ctc_loss.IntList(x, fl.tensor([[1, 1, 1]]), [4], [3], 0, 0)
+    assert impossible.tolist() == [float("inf")]
+    x[2, 0, 1] = float("nan")
+    assert bool(fl.ops.aten.ctc_loss.IntList(x, fl.tensor([[1, 2]]), [5], [2], 0, 0).isnan().all())
+
+
+def test_complex_magnitudes_do_not_fit_in_place():
+    z = fl.ones(2, dtype=fl.complex64)
+    with pytest.raises(RuntimeError, match="In-place abs is not supported for complex"):
+        z.abs_()
+    assert z.eq_(1).tolist() == [1, 1]

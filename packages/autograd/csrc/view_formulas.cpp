@@ -1,4 +1,5 @@
 // Gradients of views: the gradient's elements back in their places, zeros elsewhere.
+#include "flambeau/ops/add.h"
 #include "flambeau/ops/cat.h"
 #include "flambeau/ops/contiguous.h"
 #include "flambeau/ops/copy_.h"
@@ -47,12 +48,12 @@ Tensor diagonal_backward(const Tensor& grad, IntList sizes, int64_t offset, int6
 }
 
 Tensor unfold_backward(const Tensor& grad, IntList sizes, int64_t dim, int64_t size, int64_t step) {
-  // windows may overlap: sum through the general scatter
-  const Tensor like = empty(sizes, {grad.dtype(), {DeviceType::Meta, -1}});
-  const Tensor v = unfold(like, dim, size, step);
-  const Tensor store = zeros_like_options({like.numel()}, grad.options());
-  return scatter_strided(store, grad, {v.sizes().vec(), v.strides().vec(), 0},
-                         {like.sizes().vec(), like.strides().vec(), 0});
+  if (sizes.empty()) return size ? ops::select(grad, 0, 0) : zeros_like_options(sizes, grad.options());
+  // Windows may overlap: added up position by position.
+  Tensor whole = zeros_like_options(sizes, grad.options());
+  const int64_t reach = (grad.size(dim < 0 ? dim - 1 : dim) - 1) * step + 1;
+  for (int64_t k = 0; k < size; ++k) ops::add_(ops::slice(whole, dim, k, k + reach, step), ops::select(grad, -1, k));
+  return whole;
 }
 
 Tensor unbind_backward(const Node& n, const Tensor* grads, int64_t dim) {

@@ -2,7 +2,7 @@
 
 import flambeau as fl
 import pytest
-from flambeau.autograd import gradcheck
+from flambeau.autograd import gradcheck, gradgradcheck
 
 
 def complex_pair():
@@ -49,3 +49,26 @@ def test_no_choices_stay_in_the_graph():
 def test_dropout_of_integers_scales_in_floating():
     got = fl.ops.aten.native_dropout_backward(fl.ones(2, dtype=fl.int64), fl.tensor([True, False]), 2.0)
     assert got.dtype is fl.float32 and got.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("dim", "size", "step"), [(0, 3, 1), (1, 2, 3), (-1, 4, 2), (1, 6, 1), (0, 0, 2), (-2, 1, 2**40)]
+)
+def test_windows_add_up_where_they_overlap(dim, size, step):
+    x = fl.arange(30.0, dtype=fl.float64).reshape(5, 6).requires_grad_()
+    windows = lambda t: t.unfold(dim, size, step).contiguous().square()  # noqa: E731
+    assert gradcheck(windows, (x,)) and gradgradcheck(windows, (x,))
+
+
+def test_windows_of_a_number():
+    x = fl.tensor(2.0, requires_grad=True)
+    assert fl.autograd.grad(x.unfold(0, 1, 1).sum(), x)[0].item() == 1
+
+
+def test_expanded_gradients_meet_matrix_products():
+    w = fl.ones(4, requires_grad=True)
+    (fl.ones(3, 4) @ w).sum().backward()
+    assert w.grad.tolist() == [3, 3, 3, 3]
+    a, b = fl.ones(2, 3, 4, requires_grad=True), fl.ones(2, 4, 1, requires_grad=True)
+    fl.bmm(a, b).sum().backward()
+    assert bool((a.grad == 1).all()) and bool((b.grad == 3).all())

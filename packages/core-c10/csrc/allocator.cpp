@@ -167,7 +167,7 @@ State::State() {
 
 [[noreturn, gnu::cold, gnu::noinline]] void out_of_memory(std::size_t nbytes) {
   const MemoryStats stats = memory_stats();
-  throw OutOfMemoryError(concat("[allocate] can't allocate memory: you tried to allocate ", nbytes, " bytes; ",
+  throw OutOfMemoryError(concat("can't allocate memory: you tried to allocate ", nbytes, " bytes; ",
                                 stats.allocated_bytes, " bytes are in use by tensors and ", stats.cached_bytes,
                                 " bytes are cached in blocks that cannot be given back"));
 }

@@ -23,17 +23,20 @@ KeySet backend_key(Device d) {
   }
 }
 
+// An operator whose name is not known here is named by its caller (op_function.cpp).
+std::string prefix_of(const char* op) { return *op ? concat("[", op, "] ") : ""; }
+
 int64_t storage_bytes(IntList sizes, IntList strides, DType dtype, int64_t offset, const char* op) {
   int64_t last = offset;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return 0;
     int64_t step = 0;
     FL_CHECK(!__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) && !__builtin_add_overflow(last, step, &last),
-             "[", op, "] sizes ", sizes, " with strides ", strides, " overflow the address space");
+             prefix_of(op), "sizes ", sizes, " with strides ", strides, " overflow the address space");
   }
   int64_t bytes = 0;
   FL_CHECK(!__builtin_add_overflow(last, int64_t{1}, &last) && !__builtin_mul_overflow(last, item_size(dtype), &bytes),
-           "[", op, "] sizes ", sizes, " of ", dtype_name(dtype), " overflow the address space");
+           prefix_of(op), "sizes ", sizes, " of ", dtype_name(dtype), " overflow the address space");
   return bytes;
 }
 
@@ -87,14 +90,14 @@ int64_t checked_numel(IntList sizes, const char* op) {
   int64_t n = 1;
   bool empty = false, overflow = false;
   for (int64_t s : sizes) {
-    FL_CHECK(s >= 0, "[", op, "] Trying to create tensor with negative dimension ", s, ": ", sizes);
+    FL_CHECK(s >= 0, prefix_of(op), "Trying to create tensor with negative dimension ", s, ": ", sizes);
     if (s == 0)
       empty = true;
     else
       overflow |= __builtin_mul_overflow(n, s, &n);
   }
   if (empty) return 0;
-  FL_CHECK(!overflow, "[", op, "] sizes ", sizes, " overflow a 64-bit element count");
+  FL_CHECK(!overflow, prefix_of(op), "sizes ", sizes, " overflow a 64-bit element count");
   return n;
 }
 
@@ -241,13 +244,12 @@ Tensor wrapped_number(const Scalar& value) {
 }
 
 Tensor tensor_on_storage(Storage storage, DType dtype, IntList sizes, IntList strides, int64_t offset) {
-  FL_CHECK(sizes.size() == strides.size(), "[set_] sizes ", sizes, " and strides ", strides,
-           " must have the same length");
-  FL_CHECK(offset >= 0, "[set_] storage offset must not be negative, got ", offset);
-  checked_numel(sizes, "set_");
+  FL_CHECK(sizes.size() == strides.size(), "sizes ", sizes, " and strides ", strides, " must have the same length");
+  FL_CHECK(offset >= 0, "storage offset must not be negative, got ", offset);
+  checked_numel(sizes, "");
   for (int64_t s : strides)
     FL_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
-  const int64_t need = storage_bytes(sizes, strides, dtype, offset, "set_");
+  const int64_t need = storage_bytes(sizes, strides, dtype, offset, "");
   FL_CHECK(need <= static_cast<int64_t>(storage->nbytes), "setStorage: sizes ", sizes, ", strides ", strides,
            ", storage offset ", offset, ", and itemsize ", item_size(dtype), " requiring a storage size of ", need,
            " are out of bounds for storage of size ", storage->nbytes);

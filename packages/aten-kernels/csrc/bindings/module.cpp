@@ -7,6 +7,7 @@
 
 namespace flambeau {
 void register_aten_operators();
+void masked_fill_inplace(const Operator& op, KeySet keys, const Value* args, Value* results);
 
 namespace {
 
@@ -35,6 +36,8 @@ PyMODINIT_FUNC PyInit__C() {
     flambeau::register_aten_operators();
     for (const std::string& name : flambeau::operator_names("aten"))
       for (flambeau::Operator* op : flambeau::overloads("aten", name)) flambeau::install_variants(*op);
+    flambeau::get_operator("aten", "masked_fill.Scalar")
+        .inplace->set_kernel(flambeau::Key::CPU, &flambeau::masked_fill_inplace);
     return 0;
   });
   if (status < 0) {

@@ -40,7 +40,9 @@ int64_t row_grain(int64_t row_bytes) { return std::max<int64_t>(1, (1 << 16) / s
 Tensor index_op(const Tensor& self, TensorList indices) {
   const IndexPlan p = plan_index(self, indices);
   Tensor out = empty(p.result_sizes, self.options());
-  if (out.numel() == 0) return out;
+  if (self.is_meta() && !p.result_strides.empty())
+    return empty_strided(p.result_sizes, p.result_strides, self.options());
+  if (out.numel() == 0 || self.is_meta()) return out;
   const char* base = static_cast<const char*>(self.data());
   char* to = static_cast<char*>(out.data());
   const int64_t width = row_elements(p, out.numel()), bytes = width * self.itemsize();
@@ -107,13 +109,14 @@ void put_rows(const IndexPlan& p, char* base, const char* from, int64_t width, i
   });
 }
 
-// In order of the indices whatever the number of threads: columns are shared out, not rows, which may repeat.
-void add_rows(const IndexPlan& p, char* base, const char* from, int64_t width, DType dtype) {
+// In order of the indices whatever the number of threads: columns are shared out, not rows, which may repeat. Columns
+// of an expanded tensor (`shared`) may repeat too.
+void add_rows(const IndexPlan& p, char* base, const char* from, int64_t width, DType dtype, bool shared) {
   const CombineLoop loop = combine_loop(Combine::Add, dtype);
   FL_CHECK_NOT_IMPLEMENTED(loop, "\"index_put_\" with accumulate is not implemented for '", dtype_name(dtype), "'");
   const int64_t item = item_size(dtype), rows = row_count(p);
   const int64_t columns =
-      rows * width < (1 << 15) ? width : std::max<int64_t>(64, (1 << 15) / std::max<int64_t>(rows, 1));
+      shared || rows * width < (1 << 15) ? width : std::max<int64_t>(64, (1 << 15) / std::max<int64_t>(rows, 1));
   parallel_for(0, width, columns, [&](int64_t b, int64_t e) {
     for_rows(p, 0, rows, [&](int64_t r, int64_t at) {
       const char* row = from + (r * width + b) * item;
@@ -136,7 +139,7 @@ const Tensor& index_put_op_(const Tensor& self, TensorList indices, const Tensor
   const int64_t width = row_elements(p, v.numel());
   ReleaseInterpreter long_work(v.numel() > 1 << 16);
   if (accumulate)
-    add_rows(p, base, static_cast<const char*>(v.data()), width, self.dtype());
+    add_rows(p, base, static_cast<const char*>(v.data()), width, self.dtype(), has_internal_overlap(self));
   else
     put_rows(p, base, static_cast<const char*>(v.data()), width, self.itemsize());
   return self;

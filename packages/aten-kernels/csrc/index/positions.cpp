@@ -59,6 +59,8 @@ void append_mask(Expanded& e, const Tensor& self, const Tensor& mask) {
   for (int64_t d = 0; d < mask.dim(); ++d)
     FL_CHECK_INDEX(mask.sizes()[d] == self.sizes()[at + d], "The shape of the mask ", mask.sizes(), " at index ", d,
                    " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at + d);
+  FL_CHECK_NOT_IMPLEMENTED(!mask.is_meta(), "[index] a mask on the meta device has no elements to count; index with ",
+                           "positions, or with a mask that holds data");
   const Tensor rows = nonzero_op(mask);
   for (int64_t d = 0; d < mask.dim(); ++d) {
     Tensor column = alias_without_history(rows);
@@ -196,6 +198,7 @@ IndexPlan plan_index(const Tensor& self, TensorList indices) {
   plan.result_strides = result_strides(self, e.indices, shape, before, after, plan.result_sizes);
   const int64_t total = checked_numel(plan.result_sizes, "index");
   const int64_t n = checked_numel(shape, "index");
+  if (self.is_meta()) return plan;
   plan.picked.assign(static_cast<size_t>(n), 0);
   if (total == 0 && n != 0) return plan;  // nothing is read: torch does not look at the indices either
   for (size_t d = 0; d < e.indices.size(); ++d)

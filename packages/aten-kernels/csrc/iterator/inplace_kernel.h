@@ -22,10 +22,11 @@ class DisjointFrame {
 
 void check_writable(const Operator& op, const Tensor& self);
 
-template <auto Fn>
+/// `expanded`: self may have elements that share memory, as the kernel's writes agree or come in order.
+template <auto Fn, bool expanded>
 inline constexpr Kernel run_on_self = [](const Operator& op, KeySet keys, const Value* args, Value* results) {
   const Tensor& self = args[0].as_tensor();
-  check_writable(op, self);
+  if constexpr (!expanded) check_writable(op, self);
   const DisjointFrame frame(op, args, self);
   TypedKernel<Fn>::frame(op, keys, frame.values(), results);
   self.storage().bump_version();
@@ -48,9 +49,9 @@ inline constexpr Kernel run_on_copy = [](const Operator& op, KeySet keys, const 
 void like_self_meta(const Operator& op, KeySet keys, const Value* args, Value* results);
 void self_meta(const Operator& op, KeySet keys, const Value* args, Value* results);
 
-template <auto Fn> void install_inplace(const char* name) {
+template <auto Fn, bool expanded> void install_inplace(const char* name) {
   Operator& op = get_operator("aten", name);
-  op.inplace->set_kernel(Key::CPU, run_on_self<Fn>);
+  op.inplace->set_kernel(Key::CPU, run_on_self<Fn, expanded>);
   op.inplace->set_kernel(Key::Meta, &self_meta);
   op.set_kernel(Key::Meta, &like_self_meta);
 }

@@ -3,12 +3,14 @@
 namespace flambeau {
 
 Operands::Operands(IntList shape, const Tensor* operands, int count) : count_(count) {
-  FL_INTERNAL_CHECK(count <= kMaxOperands && shape.size() <= kMaxIterDims);
-  ndim_ = static_cast<int>(shape.size());
-  for (int d = 0; d < ndim_; ++d) {
-    sizes_[d] = shape[static_cast<size_t>(ndim_ - 1 - d)];
-    numel_ *= sizes_[d];
+  FL_INTERNAL_CHECK(count <= kMaxOperands);
+  for (const int64_t size : shape) numel_ *= size;
+  if (shape.size() > kMaxIterDims) {
+    walk_long_shape(shape, operands);
+    return;
   }
+  ndim_ = static_cast<int>(shape.size());
+  for (int d = 0; d < ndim_; ++d) sizes_[d] = shape[static_cast<size_t>(ndim_ - 1 - d)];
   for (int k = 0; k < count; ++k) {
     const Tensor& t = operands[k];
     const int64_t size = t.itemsize();
@@ -24,6 +26,31 @@ Operands::Operands(IntList shape, const Tensor* operands, int count) : count_(co
     merge_dims();
   } else if (ndim_ == 1 && sizes_[0] == 1) {
     ndim_ = 1;
+  }
+}
+
+// More dims than there is room for: 64 dims of two or more elements overflow a count, so the others are of size 1 or
+// there is no element at all.
+void Operands::walk_long_shape(IntList shape, const Tensor* operands) {
+  if (numel_ == 0) shape = {};
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    FL_INTERNAL_CHECK(ndim_ < kMaxIterDims);
+    for (int k = 0; k < count_; ++k) {
+      const Tensor& t = operands[k];
+      const int64_t own = static_cast<int64_t>(d) - (static_cast<int64_t>(shape.size()) - t.dim());
+      strides_[k][ndim_] = own < 0 || t.sizes()[own] == 1 ? 0 : t.strides()[own] * t.itemsize();
+    }
+    sizes_[ndim_++] = shape[d];
+  }
+  for (int k = 0; k < count_; ++k) data_[k] = static_cast<char*>(operands[k].data());
+  if (numel_ == 0) {
+    sizes_[0] = 0, ndim_ = 1;
+    for (int k = 0; k < count_; ++k) strides_[k][0] = 0;
+  }
+  if (ndim_ > 1) {
+    sort_dims();
+    merge_dims();
   }
 }
 

@@ -24,6 +24,7 @@ class Operands {
   bool one_run() const { return ndim_ <= 1; }
 
  private:
+  void walk_long_shape(IntList shape, const Tensor* operands);
   void sort_dims();
   void merge_dims();
   template <class F> void run_range(F& f, int64_t begin, int64_t end) const;

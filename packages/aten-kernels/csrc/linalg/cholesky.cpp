@@ -14,6 +14,9 @@ template <class T> Int potrf(char uplo, Int n, T* a) {
   Int info = 0;
   const Int ld = n > 1 ? n : 1;
   lapack::call(f, &uplo, &n, a, &ld, &info, lapack::kOne);
+  // Not every routine notices a NaN, which is no positive pivot.
+  for (Int j = 0; j < n && info == 0; ++j)
+    if (a[static_cast<int64_t>(j) * (n + 1)] != a[static_cast<int64_t>(j) * (n + 1)]) info = j + 1;
   return info;
 }
 

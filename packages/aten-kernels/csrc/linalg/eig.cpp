@@ -1,4 +1,6 @@
 // Eigenvalues and eigenvectors: Hermitian matrices (heevd) and general ones (geev).
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "linalg/batch.h"
@@ -60,12 +62,17 @@ void eigh_cpu(const Tensor& A, std::string_view UPLO, bool compute_v, const Tens
   const Tensor info = allocate(info_spec(batch_sizes(A)));
   with_type(A.dtype(), [&]<class T>() {
     for_each_matrix(info.numel(), 9.0 * n * n * n, [&](int64_t i) {
+      using R = lapack::Real<T>;
       T* a = work.data_as<T>() + i * n * n;
+      R* found = values.data_as<R>() + i * n;
       int32_t& status = info.data_as<int32_t>()[i];
-      status = n == 0 ? 0
-               : !all_finite(a, static_cast<int64_t>(n) * n)
-                   ? 1
-                   : heevd<T>(compute_v ? 'V' : 'N', uplo, n, a, values.data_as<lapack::Real<T>>() + i * n);
+      if (all_finite(a, static_cast<int64_t>(n) * n)) {
+        status = n == 0 ? 0 : heevd<T>(compute_v ? 'V' : 'N', uplo, n, a, found);
+      } else {
+        std::fill_n(found, n, std::numeric_limits<R>::quiet_NaN());
+        std::fill_n(a, static_cast<int64_t>(n) * n, T(std::numeric_limits<R>::quiet_NaN()));
+        status = 0;
+      }
     });
   });
   if (const int64_t i = first_failure(info); i >= 0)

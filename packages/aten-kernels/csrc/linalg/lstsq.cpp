@@ -1,9 +1,11 @@
 // Least squares: gels (full rank, QR), gelsy (pivoted QR), gelsd and gelss (singular values).
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "flambeau/core/views.h"
 #include "linalg/batch.h"
+#include "linalg/finite.h"
 #include "pointwise/convert.h"
 
 namespace flambeau {
@@ -21,6 +23,16 @@ Driver driver_of(std::string_view name) {
   FL_CHECK(name == "gelss", "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ",
            name);
   return Driver::Gelss;
+}
+
+bool finds_singular_values(Driver d) { return d == Driver::Gelsd || d == Driver::Gelss; }
+
+// LAPACK refuses NaN, and says so on the program's own output; the iterations of gelsd and gelss make NaN of
+// infinities.
+template <class T> void check_numbers(const T* a, int64_t n, bool finite, const char* name) {
+  const bool known = finite ? all_finite(a, n) : std::none_of(a, a + n, [](T x) { return x != x; });
+  FL_CHECK(known, "[linalg.lstsq] ", name, " holds NaN", finite ? " or infinities" : "",
+           "; the least squares solution of such numbers is not defined");
 }
 
 template <class T> struct Problem {
@@ -106,17 +118,19 @@ template <class T> void gelss(Problem<T>& p) {
 }  // namespace
 
 /// The solution stands in the first n rows of `result`, which has max(m, n); the rows below hold what is left over.
+/// Only gelsd and gelss find singular values: of the others there are none.
 std::tuple<TensorSpec, TensorSpec, TensorSpec> lstsq_shape(const Tensor& A, const Tensor& B, std::optional<double>,
                                                            std::string_view driver) {
   check_matrix("linalg.lstsq", A);
   check_matrix("linalg.lstsq", B);
   check_same_dtype("linalg.lstsq", A, B);
-  driver_of(driver);
+  const Driver kind = driver_of(driver);
   FL_CHECK(rows(A) == rows(B), "[linalg.lstsq] input.size(-2) should match other.size(-2), got ", A.sizes(), " and ",
            B.sizes());
   const std::vector<int64_t> batch = broadcast_shapes(batch_sizes(A), batch_sizes(B), "linalg.lstsq");
   return {matrix_spec(batch, std::max(rows(A), columns(A)), columns(B), A.dtype()), TensorSpec{batch, DType::Int64, {}},
-          vector_spec(batch, std::min(rows(A), columns(A)), to_real(A.dtype()))};
+          finds_singular_values(kind) ? vector_spec(batch, std::min(rows(A), columns(A)), to_real(A.dtype()))
+                                      : TensorSpec{{0}, to_real(A.dtype()), {}}};
 }
 
 void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, std::string_view driver,
@@ -130,6 +144,9 @@ void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, st
   const double epsilon = to_real(A.dtype()) == DType::Float32 ? 1.1920928955078125e-07 : 2.220446049250313e-16;
   with_type(A.dtype(), [&]<class T>() {
     using R = lapack::Real<T>;
+    check_numbers(work.data_as<T>(), work.numel(), finds_singular_values(kind), "input");
+    if (B.numel()) check_numbers(contiguous(B).data_as<T>(), B.numel(), finds_singular_values(kind), "other");
+    R* const s = finds_singular_values(kind) ? singular_values.data_as<R>() : nullptr;
     for_each_matrix(info.numel(), 4.0 * m * n * ldb, [&](int64_t i) {
       Problem<T> p{m,
                    n,
@@ -137,10 +154,12 @@ void lstsq_cpu(const Tensor& A, const Tensor& B, std::optional<double> rcond, st
                    ldb,
                    work.data_as<T>() + i * m * n,
                    result.data_as<T>() + i * static_cast<int64_t>(ldb) * k,
-                   singular_values.data_as<R>() + i * std::min(m, n),
+                   s ? s + i * std::min(m, n) : nullptr,
                    static_cast<R>(rcond.value_or(epsilon * ldb))};
+      const std::unique_ptr<T[]> nothing(k ? nullptr : new T[static_cast<size_t>(ldb)]());
+      if (k == 0) p.k = 1, p.b = nothing.get();  // rank and singular values do not need a right-hand side, LAPACK does
       if (m == 0 || n == 0) {
-        if (m == 0) std::fill(p.b, p.b + static_cast<int64_t>(ldb) * k, T(0));  // of no column, all of B is left over
+        if (m == 0) std::fill(p.b, p.b + static_cast<int64_t>(ldb) * p.k, T(0));  // of no column, all of B is left over
       } else {
         switch (kind) {
           case Driver::Gels: gels(p); break;

@@ -1,5 +1,6 @@
 #include "linalg/product.h"
 
+#include <algorithm>
 #include <complex>
 
 #include "flambeau/core/parallel.h"
@@ -35,11 +36,11 @@ struct Operand {
     const bool rows_contiguous = sizes[1] <= 1 || strides[1] == 1;
     const bool columns_contiguous = sizes[0] <= 1 || strides[0] == 1;
     transposed = !rows_contiguous && columns_contiguous;
-    ld = transposed ? strides[1] : sizes[0] <= 1 ? sizes[1] : strides[0];
-    if (ld < 1) ld = 1;
-    // Rows that share memory (expanded) are read through a copy: kernels take ld for the length of a row.
-    const int64_t row = transposed ? sizes[0] : sizes[1];
-    return (rows_contiguous || columns_contiguous) && (ld >= row || row <= 1) && (row > 1 || ld > 0);
+    const int64_t row = transposed ? sizes[0] : sizes[1], lines = transposed ? sizes[1] : sizes[0];
+    ld = lines <= 1 ? std::max<int64_t>(row, 1) : strides[transposed ? 1 : 0];
+    // Rows that share memory (expanded: also those of one element) are read through a copy: kernels take ld for the
+    // length of a row.
+    return (rows_contiguous || columns_contiguous) && ld >= std::max<int64_t>(row, 1);
   }
 };
 

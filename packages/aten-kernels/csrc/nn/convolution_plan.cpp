@@ -48,6 +48,15 @@ int64_t checked(__int128 v) {
   return static_cast<int64_t>(v);
 }
 
+// Kernels compute positions in the padded image, also of a few outputs past the end: those must fit 64 bits.
+constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+void check_extent(__int128 padded, __int128 reach, const ConvParams& p) {
+  FL_CHECK_SHAPE(padded < kMaxExtent && reach < kMaxExtent,
+                 "[convolution] a padded image or a dilated kernel has more than ", kMaxExtent,
+                 " positions in one dimension: padding ", p.padding, ", dilation ", p.dilation, ", stride ", p.stride);
+}
+
 }  // namespace
 
 ConvParams conv_params(IntList stride, IntList padding, IntList dilation, bool transposed, IntList output_padding,
@@ -83,11 +92,14 @@ std::vector<int64_t> conv_output_sizes(const Tensor& input, const Tensor& weight
                                   2 * static_cast<__int128>(p.padding[d]) + reach + p.output_padding[d]);
       FL_CHECK_SHAPE(out > 0, "[convolution] given input size ", input.sizes(),
                      " the calculated output size of dimension ", d + 2, " is ", out, ", too small");
+      check_extent(out + 2 * static_cast<__int128>(p.padding[d]), reach, p);
       sizes.push_back(out);
     } else {
-      const __int128 room = static_cast<__int128>(in) + 2 * static_cast<__int128>(p.padding[d]) - reach;
-      FL_CHECK_SHAPE(room >= 0, "Calculated padded input size of dimension ", d, ": ", in + 2 * p.padding[d],
-                     ". Kernel size: ", checked(reach), ". Kernel size can't be greater than actual input size");
+      const __int128 padded = in + 2 * static_cast<__int128>(p.padding[d]), room = padded - reach;
+      check_extent(padded, reach, p);
+      FL_CHECK_SHAPE(room >= 0, "Calculated padded input size of dimension ", d, ": ", static_cast<int64_t>(padded),
+                     ". Kernel size: ", static_cast<int64_t>(reach),
+                     ". Kernel size can't be greater than actual input size");
       sizes.push_back(checked(room / p.stride[d] + 1));
     }
   }
@@ -111,9 +123,10 @@ conv::ConvShape conv_shape_of(IntList x, IntList weight, IntList y, const ConvPa
     s.in[d] = real ? x[i + 2] : 1;
     s.k[d] = real ? weight[i + 2] : 1;
     s.out[d] = real ? y[i + 2] : 1;
-    s.stride[d] = real ? p.stride[i] : 1;
+    // A step that is never made may be as large as it likes.
+    s.stride[d] = real && s.out[d] > 1 ? p.stride[i] : 1;
     s.pad[d] = real ? p.padding[i] : 0;
-    s.dil[d] = real ? p.dilation[i] : 1;
+    s.dil[d] = real && s.k[d] > 1 ? p.dilation[i] : 1;
   }
   return s;
 }

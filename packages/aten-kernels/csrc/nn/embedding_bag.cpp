@@ -59,12 +59,11 @@ Bags check_bags(const char* op, const Tensor& weight, const Tensor& indices, con
   return b;
 }
 
-void check_rows(const Bags& b, int64_t padding) {
+void check_rows(const Bags& b) {
   for (int64_t i = 0; i < b.count; ++i) {
     const int64_t k = b.index.data_as<int64_t>()[i];
-    FL_CHECK(k == padding || (k >= 0 && k < b.rows),
-             "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be ", k, " with ", b.rows,
-             " rows");
+    FL_CHECK(k >= 0 && k < b.rows, "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be ", k,
+             " with ", b.rows, " rows");
   }
 }
 
@@ -75,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag_core(const Tensor& weig
                                                               const Tensor& per_sample_weights,
                                                               bool include_last_offset, int64_t padding_idx) {
   const Bags b = check_bags("embedding_bag", weight, indices, offsets, mode, per_sample_weights, include_last_offset);
-  check_rows(b, padding_idx);
+  check_rows(b);
   const DType d = compute_dtype("embedding_bag", weight.dtype());
   const Tensor table = prepared(weight, d), scale = prepared(per_sample_weights, d);
   Tensor out = empty({b.bags, b.width}, weight.options()), bag_of = empty({b.count}, {DType::Int64, weight.device()}),

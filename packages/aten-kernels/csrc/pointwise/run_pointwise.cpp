@@ -282,6 +282,8 @@ void run_pointwise_inplace(const Operator& op, KeySet keys, const Value* args, V
   const DType want = operand_dtype(c.kernel.operands[0], c.compute);
   FL_CHECK(can_cast(want, self.dtype()), "result type ", dtype_name(want), " can't be cast to the desired output type ",
            dtype_name(self.dtype()));
+  FL_CHECK(!self.is_complex() || !is_floating(want), "In-place ", op.functional->name,
+           " is not supported for complex tensors: its result is real");
   FL_CHECK(self.sizes() == IntList(shape), "output with shape ", self.sizes(), " doesn't match the broadcast shape ",
            shape);
   FL_CHECK(!has_internal_overlap(self),

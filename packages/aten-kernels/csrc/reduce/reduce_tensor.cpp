@@ -1,6 +1,8 @@
 #include "reduce/reduce_tensor.h"
 
 #include "flambeau/core/python_hook.h"
+#include "flambeau/core/views.h"
+#include "pointwise/convert.h"
 
 namespace flambeau {
 
@@ -39,6 +41,10 @@ std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view name, const
            dtype_name(self.dtype()), "'");
   const std::vector<uint8_t> flags = reduced_flags(self, dims);
   const int ndim = static_cast<int>(self.dim());
+  if (ndim > kMaxReduceDims && dims.empty() && !keepdim) {
+    const int64_t flat[1] = {self.numel()};
+    return reduce_tensor(op, name, view(contiguous(self), flat), {}, false, params);
+  }
   FL_CHECK(ndim <= kMaxReduceDims, "[", op, "] at most ", kMaxReduceDims, " dimensions, got ", ndim);
   std::vector<int64_t> full(self.sizes().begin(), self.sizes().end()), kept;
   for (int d = 0; d < ndim; ++d) {

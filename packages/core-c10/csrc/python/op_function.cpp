@@ -1,7 +1,9 @@
 // A Python callable over the overloads of an operator: flambeau.add, Tensor.add, flambeau.ops.aten.add.Tensor.
 //
 // One type serves functions and methods: it is a method descriptor with a vectorcall, so `x.add(y)` binds nothing.
+#include <cctype>
 #include <cstring>
+#include <new>
 
 #include "flambeau/python/parser.h"
 #include "op_function.h"
@@ -66,6 +68,16 @@ struct ResultSlots {
 // --- calling
 // ------------------------------------------------------------------------------------------------------------
 
+bool is_part_of_word(std::string_view text, size_t at) {
+  return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos; ++at)
+    if (!is_part_of_word(text, at + word.size()) && (at == 0 || !is_part_of_word(text, at - 1))) return true;
+  return false;
+}
+
 // Kernels check values that several operators share, so not every text says whose they were.
 [[noreturn]] void rethrow_with_name(const Operator& op) {
   try {
@@ -75,9 +87,11 @@ struct ResultSlots {
   } catch (Error& e) {
     const std::string_view name = op.name;
     const std::string_view stem = name.substr(0, name.size() - (name.size() > 1 && name.ends_with('_')));
-    if (!e.message.starts_with('[') && e.message.find(stem) == std::string::npos)
+    if (!e.message.starts_with('[') && !has_word(e.message, name) && !has_word(e.message, stem))
       e.message = concat("[", name, "] ", e.message);
     throw;
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError(concat("[", op.name, "] out of memory"));
   }
 }
 

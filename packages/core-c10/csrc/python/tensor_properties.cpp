@@ -264,7 +264,11 @@ PyObject* m_resize(PyObject* s, PyObject* sizes) {
   return guarded([&] {
     const std::vector<int64_t> n = ints_from(sizes);
     FL_CHECK(!T(s).requires_grad(), "cannot resize variables that require grad");
-    resize_(T(s), n);
+    try {
+      resize_(T(s), n);
+    } catch (OutOfMemoryError& e) {
+      throw OutOfMemoryError(concat("[resize_] ", e.message));
+    }
     return Py_NewRef(s);
   });
 }

@@ -14,7 +14,8 @@ from opgen.schema import Schema, parse_schema
 CLASSES = ("core", "composite", "fused")
 OUT_RULES = ("exact", "disjoint")
 PLACES = ("function", "method", "nn", "linalg", "special", "fft")
-TAGS = ("row_major",)  # an inplace_kernel whose copy of self is row-major
+# Of an inplace_kernel: its copy of self is row-major; in place it takes a self whose elements share memory.
+TAGS = ("row_major", "expanded")
 BODIES = ("pointwise", "kernel", "inplace_kernel", "python", "alias_of")
 FIELDS = {
     "func": "the schema",

@@ -146,7 +146,7 @@ def print_registration(records: list[Record], package: str) -> str:
     lines += [f"      {definition(r)},  // {r.where}" for r in records]
     lines += ["  };", '  for (const OpDef& d : definitions) define_operator("aten", d);']
     lines += [
-        f'  install_inplace<{typed_pointer(r)}>("{r.schema.full_name}");  // {r.where}'
+        f'  install_inplace<{typed_pointer(r)}, {str("expanded" in r.tags).lower()}>("{r.schema.full_name}");  // {r.where}'
         for r in records
         if r.inplace_kernel
     ]

@@ -140,10 +140,10 @@ def attention_math(
         scores = fl.matmul(query * root, key.transpose(-2, -1) * root)
     if is_causal:
         length, keys = query.shape[-2], key.shape[-2]
-        attn_mask = fl.ones(length, keys, dtype=fl.bool).tril()
+        attn_mask = fl.ones(length, keys, dtype=fl.bool, device=query.device).tril()
     if attn_mask is not None:
         if attn_mask.dtype == fl.bool:
-            scores = fl.where(attn_mask, scores, fl.full((), float("-inf"), dtype=scores.dtype))
+            scores = fl.where(attn_mask, scores, fl.full((), float("-inf"), dtype=scores.dtype, device=scores.device))
         else:
             scores = scores + attn_mask
         weights = fl._safe_softmax(scores, -1)
@@ -170,10 +170,10 @@ def attention_gradients(
     factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else scale
     scores = fl.matmul(query, key.transpose(-2, -1)) * factor
     if is_causal:
-        attn_mask = fl.ones(query.shape[-2], key.shape[-2], dtype=fl.bool).tril()
+        attn_mask = fl.ones(query.shape[-2], key.shape[-2], dtype=fl.bool, device=query.device).tril()
     if attn_mask is not None:
         if attn_mask.dtype == fl.bool:
-            scores = fl.where(attn_mask, scores, fl.full((), float("-inf"), dtype=scores.dtype))
+            scores = fl.where(attn_mask, scores, fl.full((), float("-inf"), dtype=scores.dtype, device=scores.device))
         else:
             scores = scores + attn_mask
     weights = fl._safe_softmax(scores, -1)

@@ -148,5 +148,6 @@ def _negative_log_likelihood(
     # Without any time step only the empty target is possible, and certain.
     empty = fl.tensor([n == 0 for n in lengths])
     sure = fl.tensor([0.0 if s == 0 else float("inf") for s in sizes], dtype=total.dtype)
-    loss = fl.where(total > _NEVER / 2, -total, fl.full((), float("inf"), dtype=total.dtype))
+    impossible = total <= _NEVER / 2  # not of NaN
+    loss = fl.where(impossible, fl.full((), float("inf"), dtype=total.dtype), -total)
     return fl.where(empty, sure, loss)

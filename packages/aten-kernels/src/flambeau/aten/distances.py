@@ -111,7 +111,7 @@ def pdist(self: Tensor, p: float = 2.0) -> Tensor:
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     rows = self.shape[0]
-    i, j = fl.triu_indices(rows, rows, 1)
+    i, j = fl.triu_indices(rows, rows, 1, device=self.device)
     difference = self.index_select(0, i) - self.index_select(0, j)
     if self.shape[1] == 0:
         return difference.sum(-1)

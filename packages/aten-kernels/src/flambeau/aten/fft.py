@@ -1,5 +1,7 @@
 """Fourier transforms of real and Hermitian signals, in terms of the complex one."""
 
+import math
+
 import flambeau
 from flambeau import Tensor
 
@@ -201,17 +203,26 @@ def _rolled(x: Tensor, dim: list[int] | None, more: int) -> Tensor:
     return flambeau.roll(x, [(x.shape[d] + more) // 2 for d in dims], dims) if dims else x.clone()
 
 
+def _frequency_step(op: str, n: int, d: float) -> float:
+    """1 / (n * d), infinite for 0."""
+    if n < 0:
+        raise RuntimeError(f"[{op}] n must not be negative, got {n}")
+    return 1.0 / (n * d) if n * d else math.copysign(math.inf, d)
+
+
 def fftfreq(
     n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: flambeau.device | None = None, **_: object
 ) -> Tensor:
     """0, 1, ..., then the negative frequencies, in cycles per unit."""
+    step = _frequency_step("fft_fftfreq", n, d)
     positive = flambeau.arange((n + 1) // 2, dtype=dtype or flambeau.get_default_dtype(), device=device)
     negative = flambeau.arange(-(n // 2), 0, dtype=dtype or flambeau.get_default_dtype(), device=device)
-    return flambeau.cat([positive, negative]) * (1.0 / (n * d))
+    return flambeau.cat([positive, negative]) * step
 
 
 def rfftfreq(
     n: int, d: float = 1.0, *, dtype: flambeau.dtype | None = None, device: flambeau.device | None = None, **_: object
 ) -> Tensor:
     """0, 1, ..., n // 2 in cycles per unit."""
-    return flambeau.arange(n // 2 + 1, dtype=dtype or flambeau.get_default_dtype(), device=device) * (1.0 / (n * d))
+    step = _frequency_step("fft_rfftfreq", n, d)
+    return flambeau.arange(n // 2 + 1, dtype=dtype or flambeau.get_default_dtype(), device=device) * step

@@ -35,11 +35,12 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     axes = []
     for d in range(n - 1, -1, -1):
         steps = spatial[d]
-        line = fl.linspace(-1, 1, steps, dtype=theta.dtype) if steps > 1 else fl.zeros(steps, dtype=theta.dtype)
+        make = {"dtype": theta.dtype, "device": theta.device}
+        line = fl.linspace(-1, 1, steps, **make) if steps > 1 else fl.zeros(steps, **make)
         if not align_corners:
             line = line * ((steps - 1) / steps)
         axes.append(line.reshape([-1 if i == d else 1 for i in range(n)]).expand(spatial))
-    base = fl.stack([*axes, fl.ones(spatial, dtype=theta.dtype)], -1).reshape(1, -1, n + 1)
+    base = fl.stack([*axes, fl.ones(spatial, dtype=theta.dtype, device=theta.device)], -1).reshape(1, -1, n + 1)
     return fl.matmul(base, theta.transpose(1, 2)).reshape(size[0], *spatial, n)
 
 

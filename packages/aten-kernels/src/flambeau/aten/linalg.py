@@ -57,7 +57,9 @@ def lu_unpack(
     k = min(m, n)
     P = L = U = LU_data.new_empty(0)
     if unpack_data:
-        L = LU_data.narrow(-1, 0, k).contiguous().tril(-1) + flambeau.eye(m, k, dtype=LU_data.dtype)
+        L = LU_data.narrow(-1, 0, k).contiguous().tril(-1) + flambeau.eye(
+            m, k, dtype=LU_data.dtype, device=LU_data.device
+        )
         U = LU_data.narrow(-2, 0, k).contiguous().triu()
     if unpack_pivots:
         order = _ops._pivots_to_permutation(LU_pivots, m)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float = 1.0, reduction: int = MEAN) -> Tensor:
     """self where target is 1, max(0, margin - self) where it is -1, both elsewhere."""
-    zero = fl.zeros((), dtype=self.dtype)
+    zero = fl.zeros((), dtype=self.dtype, device=self.device)
     far = fl.where(target != 1, (margin - self).clamp_min(0), zero)
     near = fl.where(target != -1, self, zero)
     return reduce(far + near, reduction)
@@ -45,7 +45,7 @@ def cosine_embedding_loss(
     dim, tiny = target.dim(), 1e-12
     product = (input1 * input2).sum(dim)
     cosine = product / (((input1 * input1).sum(dim) + tiny) * ((input2 * input2).sum(dim) + tiny)).sqrt()
-    zero = fl.zeros((), dtype=cosine.dtype)
+    zero = fl.zeros((), dtype=cosine.dtype, device=cosine.device)
     near = fl.where(target == 1, 1 - cosine, zero)
     far = fl.where(target == -1, (cosine - margin).clamp_min(0), zero)
     return reduce(near + far, reduction)
@@ -138,7 +138,7 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int = MEAN) 
         raise RuntimeError(f"[multilabel_margin_loss] target out of range: labels are -1 to {classes - 1}")
     valid = (t >= 0).to(fl.int64).cumprod(1).bool()
     slots = fl.where(valid, t, fl.full_like(t, classes))
-    labelled = fl.zeros(samples, classes + 1, dtype=x.dtype).scatter(1, slots, 1.0)[:, :classes]
+    labelled = fl.zeros(samples, classes + 1, dtype=x.dtype, device=x.device).scatter(1, slots, 1.0)[:, :classes]
     scores = x.gather(1, fl.where(valid, t, fl.zeros_like(t)))
     z = (1 - scores.unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
     z = z * valid.to(x.dtype).unsqueeze(2) * (1 - labelled).unsqueeze(1)

@@ -71,7 +71,7 @@ def pinv_rcond(self: Tensor, rcond: float | Tensor, hermitian: bool = False) -> 
 def _rank(A: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> Tensor:
     values = _ops.linalg_eigvalsh(A).abs() if hermitian else _ops.linalg_svdvals(A)
     if values.shape[-1] == 0:
-        return flambeau.zeros(A.shape[:-2], dtype=flambeau.int64)
+        return flambeau.zeros(A.shape[:-2], dtype=flambeau.int64, device=A.device)
     largest = values.amax(-1)
     return (values > flambeau.maximum(atol, rtol * largest).unsqueeze(-1)).sum(-1)
 
@@ -103,13 +103,13 @@ def cond(self: Tensor, p: float | str | None = None) -> Tensor:
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     if p is None or p in (2, -2):
         if self.numel() == 0:
-            return flambeau.zeros(self.shape[:-2], dtype=_real(self.dtype))
+            return flambeau.zeros(self.shape[:-2], dtype=_real(self.dtype), device=self.device)
         values = _ops.linalg_svdvals(self)
         largest, smallest = values[..., 0], values[..., -1]
         return smallest / largest if p == -2 else largest / smallest
     _check_square(f"linalg.cond(ord={p})", self)
     if self.numel() == 0:
-        return flambeau.zeros(self.shape[:-2], dtype=_real(self.dtype))
+        return flambeau.zeros(self.shape[:-2], dtype=_real(self.dtype), device=self.device)
     inverse, info = _ops.linalg_inv_ex(self)
     singular = info != 0
     inverse = flambeau.where(singular.unsqueeze(-1).unsqueeze(-1), 0.0, inverse)  # not what an abandoned inversion left
@@ -172,8 +172,7 @@ def tensorsolve(self: Tensor, other: Tensor, dims: list[int] | None = None) -> T
     """X of tensordot(self, X, X.ndim) = other; `dims` of self are moved to the end first."""
     A = self
     if dims is not None:
-        moved = [d % A.dim() for d in dims]
-        A = A.permute([d for d in range(A.dim()) if d not in moved] + moved)
+        A = A.movedim(list(dims), list(range(A.dim() - len(dims), A.dim())))
     result_shape = A.shape[other.dim() :]
     if math.prod(result_shape) != math.prod(A.shape[: other.dim()]):
         raise RuntimeError(

@@ -171,7 +171,7 @@ def mvlgamma(self: Tensor, p: int) -> Tensor:
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1, got {p}")
     x = _as_float(self)
-    steps = flambeau.arange(1 - p, 1, dtype=x.dtype) * 0.5
+    steps = flambeau.arange(1 - p, 1, dtype=x.dtype, device=x.device) * 0.5
     terms = flambeau.lgamma(x.unsqueeze(-1) + steps.flip(0))
     return terms.sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 

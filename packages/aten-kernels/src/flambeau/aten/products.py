@@ -44,7 +44,7 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: fl
     shape = (vec1.shape[0], vec2.shape[0])
     self.expand(shape)  # raises where it does not fit
     if dtype == flambeau.bool:
-        product = _ops.outer(vec1, vec2) if alpha else flambeau.zeros(shape, dtype=dtype)
+        product = _ops.outer(vec1, vec2) if alpha else flambeau.zeros(shape, dtype=dtype, device=self.device)
         return product | self if beta else product
     product = _ops.outer(vec1.to(dtype), vec2.to(dtype))
     if alpha != 1:

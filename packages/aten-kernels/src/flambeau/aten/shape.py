@@ -68,8 +68,8 @@ def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Te
         raise RuntimeError(f"combinations: choices of {r} elements of {n} are too many")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     picked = list(choose(range(n), r))
-    index = flambeau.tensor(picked, dtype=flambeau.int64).reshape(len(picked), r)
-    return self[index.reshape(-1)].reshape(len(picked), r)
+    index = flambeau.tensor(picked, dtype=flambeau.int64, device=self.device).reshape(-1)
+    return self.index_select(0, index).reshape(len(picked), r)
 
 
 def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:

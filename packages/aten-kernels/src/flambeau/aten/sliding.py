@@ -29,8 +29,8 @@ def _blocks(
     dilation: Sequence[int],
     padding: Sequence[int],
     stride: Sequence[int],
-) -> tuple[Tensor, Tensor, tuple[int, int], tuple[int, int]]:
-    """Rows (kh, oh) and columns (kw, ow) of the padded image that blocks cover; numbers of blocks; padding."""
+) -> tuple[tuple[int, int], ...]:
+    """Pairs of kernel sizes, dilations, paddings, strides, and numbers of blocks."""
     kernel, dilation = _pair(op, "kernel_size", kernel, 1), _pair(op, "dilation", dilation, 1)
     padding, stride = _pair(op, "padding", padding, 0), _pair(op, "stride", stride, 1)
     counts = tuple((size[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1 for d in range(2))
@@ -39,11 +39,13 @@ def _blocks(
             f"[{op}] image of {tuple(size)} with kernel_size {kernel}, dilation {dilation}, padding {padding} and stride "
             f"{stride} has {counts} blocks; there must be at least one in each dimension"
         )
-    places = [
-        fl.arange(kernel[d]).mul(dilation[d]).unsqueeze(1) + fl.arange(counts[d]).mul(stride[d]).unsqueeze(0)
-        for d in range(2)
-    ]
-    return places[0], places[1], (counts[0], counts[1]), padding
+    return kernel, dilation, padding, stride, counts
+
+
+def _places(kernel: int, dilation: int, stride: int, count: int, device: object) -> Tensor:
+    """int64 (kernel, count): the positions of a dimension of the padded image that its blocks cover."""
+    line = lambda n: fl.arange(n, device=device)  # noqa: E731
+    return line(kernel).mul(dilation).unsqueeze(1) + line(count).mul(stride).unsqueeze(0)
 
 
 def im2col(
@@ -63,12 +65,11 @@ def im2col(
     if self.dim() == 3:
         return im2col(self.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     n, c, h, w = self.shape
-    rows, columns, counts, pad = _blocks("im2col", (h, w), kernel_size, dilation, padding, stride)
+    kernel, gap, pad, step, counts = _blocks("im2col", (h, w), kernel_size, dilation, padding, stride)
     x = fl.constant_pad_nd(self, [pad[1], pad[1], pad[0], pad[0]], 0) if max(pad) else self
-    kh, kw = rows.shape[0], columns.shape[0]
-    # (N, C, kh, kw, oh, ow)
-    blocks = x[:, :, rows.reshape(kh, 1, counts[0], 1), columns.reshape(1, kw, 1, counts[1])]
-    return blocks.reshape(n, c * kh * kw, counts[0] * counts[1])
+    for d in range(2):  # a view (N, C, oh, ow, kh, kw)
+        x = x.unfold(2 + d, gap[d] * (kernel[d] - 1) + 1, step[d])[..., :: gap[d]]
+    return x.permute(0, 1, 4, 5, 2, 3).reshape(n, c * kernel[0] * kernel[1], counts[0] * counts[1])
 
 
 def col2im(
@@ -86,8 +87,7 @@ def col2im(
     RuntimeError  where shapes or numbers do not fit
     """
     h, w = _pair("col2im", "output_size", output_size, 1)
-    rows, columns, counts, pad = _blocks("col2im", (h, w), kernel_size, dilation, padding, stride)
-    kh, kw = rows.shape[0], columns.shape[0]
+    (kh, kw), gap, pad, step, counts = _blocks("col2im", (h, w), kernel_size, dilation, padding, stride)
     if self.dim() not in (2, 3) or 0 in tuple(self.shape[-2:]):
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
@@ -108,10 +108,10 @@ def col2im(
         )
     c = width // (kh * kw)
     wide = w + 2 * pad[1]
-    flat = (rows.reshape(kh, 1, counts[0], 1) * wide + columns.reshape(1, kw, 1, counts[1])).reshape(-1)
-    image = fl.zeros(n, c, (h + 2 * pad[0]) * wide, dtype=self.dtype).index_add(
-        2, flat, self.reshape(n, c, kh * kw * length)
-    )
+    rows = _places(kh, gap[0], step[0], counts[0], self.device).reshape(kh, 1, counts[0], 1)
+    columns = _places(kw, gap[1], step[1], counts[1], self.device).reshape(1, kw, 1, counts[1])
+    flat = (rows * wide + columns).reshape(-1)
+    image = self.new_zeros(n, c, (h + 2 * pad[0]) * wide).index_add(2, flat, self.reshape(n, c, kh * kw * length))
     image = image.reshape(n, c, h + 2 * pad[0], wide)
     return image[:, :, pad[0] : pad[0] + h, pad[1] : pad[1] + w].contiguous()
 
@@ -139,10 +139,10 @@ def _unpool(op: str, self: Tensor, indices: Tensor, output_size: Sequence[int], 
     plane = 1
     for size in output_size:
         plane *= size
-    if indices.numel() and not bool(((indices >= 0) & (indices < plane)).all()):
+    if indices.numel() and not indices.is_meta and not bool(((indices >= 0) & (indices < plane)).all()):
         raise RuntimeError(f"[{op}] found an invalid max index, the output has {plane} elements a plane")
     lead = self.shape[: self.dim() - spatial]
-    flat = fl.zeros(*lead, plane, dtype=self.dtype)
+    flat = self.new_zeros(*lead, plane)
     return flat.scatter(-1, indices.flatten(-spatial), self.flatten(-spatial)).reshape(*lead, *output_size)
 
 
@@ -177,12 +177,14 @@ def max_unpool3d(
 
 def _starts(samples: Tensor, size: int, out: int, kernel: int) -> Tensor:
     """Where the windows of a dimension begin: (N, C, out) for samples (N, C) in 0..1."""
-    last = fl.full((*samples.shape, 1), size - kernel, dtype=fl.int64)
+    last = fl.full((*samples.shape, 1), size - kernel, dtype=fl.int64, device=samples.device)
     if out == 1:
         return last
     step = (size - kernel) / (out - 1)
     u = samples.unsqueeze(-1)
-    begin = ((fl.arange(out - 1, dtype=samples.dtype) + u) * step).to(fl.int64) - (u * step).to(fl.int64)
+    begin = ((fl.arange(out - 1, dtype=samples.dtype, device=samples.device) + u) * step).to(fl.int64) - (u * step).to(
+        fl.int64
+    )
     return fl.cat([begin, last], -1)
 
 
@@ -210,10 +212,10 @@ def _fractional(
     for size, k, out in zip(sizes, kernel, output_size):
         if out + k - 1 > size:
             raise RuntimeError(f"[{op}] pool size {k} and output size {out} are too large for an input size of {size}")
-    flat = fl.zeros((), dtype=fl.int64)
+    flat = fl.zeros((), dtype=fl.int64, device=self.device)
     for d in range(n):
         starts = _starts(samples[:batch, :channels, order[d]], sizes[d], output_size[d], kernel[d])
-        place = starts.unsqueeze(-1) + fl.arange(kernel[d])  # (N, C, out, k)
+        place = starts.unsqueeze(-1) + fl.arange(kernel[d], device=self.device)  # (N, C, out, k)
         shape = [batch, channels] + [1] * (2 * n)
         shape[2 + d], shape[2 + n + d] = output_size[d], kernel[d]
         flat = flat * sizes[d] + place.reshape(shape)

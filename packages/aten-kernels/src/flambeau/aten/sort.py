@@ -159,7 +159,7 @@ def nanquantile(
 def _as_tensor(self: Tensor, q: float) -> Tensor:
     if not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
-    return flambeau.tensor(q, dtype=self.dtype)
+    return flambeau.tensor(q, dtype=self.dtype, device=self.device)
 
 
 def quantile_scalar(

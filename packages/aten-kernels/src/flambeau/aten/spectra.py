@@ -139,7 +139,8 @@ def istft(
     if whole is None:
         whole = frames.new_ones(n_fft, dtype=frames.dtype.to_real() if frames.dtype.is_complex else frames.dtype)
     count, size = frames.shape[1], n_fft + hop * (frames.shape[1] - 1)
-    places = (flambeau.arange(count).unsqueeze(1) * hop + flambeau.arange(n_fft)).reshape(-1)
+    line = lambda n: flambeau.arange(n, device=frames.device)  # noqa: E731
+    places = (line(count).unsqueeze(1) * hop + line(n_fft)).reshape(-1)
     signal = frames.new_zeros((frames.shape[0], size)).index_add(
         1, places, (frames * whole).reshape(frames.shape[0], -1)
     )

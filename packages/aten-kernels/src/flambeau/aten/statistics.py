@@ -21,7 +21,7 @@ def _check_weights(name: str, weights: Tensor | None, count: int, kind: str, fit
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {count}"
         )
-    if weights.numel() and bool((weights < 0).any()):
+    if weights.numel() and not bool((weights >= 0).all()):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -93,7 +93,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n == 0:
         return x.new_empty((x.size(0), 0), dtype=kind)
     out = flambeau.cat(
-        [flambeau.ones(x.size(0), 1, dtype=kind), x.to(kind).unsqueeze(1).expand(x.size(0), n - 1)], 1
+        [flambeau.ones(x.size(0), 1, dtype=kind, device=x.device), x.to(kind).unsqueeze(1).expand(x.size(0), n - 1)], 1
     ).cumprod(1)
     return out if increasing else out.flip(1)
 
@@ -169,7 +169,11 @@ def _weighted_histogram(
     values = self.reshape(-1).contiguous()
     count = edges.numel() - 1
     amounts = flambeau.ones_like(values) if weight is None else weight.reshape(-1).to(values.dtype)
-    hist = flambeau.zeros(count + 1, dtype=self.dtype).scatter_add_(0, _places(values, edges), amounts)[:count].clone()
+    hist = (
+        flambeau.zeros(count + 1, dtype=self.dtype, device=self.device)
+        .scatter_add_(0, _places(values, edges), amounts)[:count]
+        .clone()
+    )
     if density:
         hist = hist / (edges[1:] - edges[:-1]) / hist.sum()
     return hist, edges
@@ -220,8 +224,8 @@ def histogramdd(
         edges.append(b if isinstance(b, Tensor) else _edges("torch.histogramdd", points[:, k], b, own))
     shape = [e.numel() - 1 for e in edges]
     total = math.prod(shape)
-    flat = flambeau.zeros(points.size(0), dtype=flambeau.int64)
-    outside = flambeau.zeros(points.size(0), dtype=flambeau.bool)
+    flat = flambeau.zeros(points.size(0), dtype=flambeau.int64, device=points.device)
+    outside = flambeau.zeros(points.size(0), dtype=flambeau.bool, device=points.device)
     for k, e in enumerate(edges):
         place = _places(points[:, k].contiguous(), e)
         outside = outside | (place == shape[k])

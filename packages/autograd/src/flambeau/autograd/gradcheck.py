@@ -56,9 +56,9 @@ def _check_pair(
     units = (1.0, 1j) if output.dtype.is_complex else (1.0,)
     for j in range(output.numel()):
         for unit in units:
-            direction = flambeau.zeros_like(output)
-            direction.view(-1)[j] = unit
-            grad = _analytical(output, x, direction).reshape(-1)
+            direction = flambeau.zeros(output.numel(), dtype=output.dtype)
+            direction[j] = unit
+            grad = _analytical(output, x, direction.reshape(output.shape)).reshape(-1)
             for i, parts in enumerate(numerical):
                 # the gradient of Re(conj(unit) * y) along the real axis and, for complex x, along the imaginary one
                 slopes = [(p[j].item() * complex(unit).conjugate()).real for p in parts]
