@@ -22,18 +22,31 @@ sys.path.insert(0, str(ORACLE))
 
 from inputs import Inputs, seed_of, weights_like  # noqa: E402
 
-FAMILIES = ("pointwise", "reduce", "shape", "linalg", "neural")
+FAMILIES = (
+    "creation",
+    "pointwise",
+    "special",
+    "reduce",
+    "sort",
+    "shape",
+    "indexing",
+    "linalg",
+    "fft",
+    "neural",
+    "internal",
+)
 STEP = 1e-6
 # float32 inside whatever the inputs are: finite differences of 1e-6 drown in rounding
-COARSE = ("f(", "half()", "bfloat16", "float32", "out=")
+COARSE = ("f(", "half()", "bfloat16", "float32", "out=", "float()", "cfloat()")
+CUT = ("detach()", "max_norm=")  # what follows gets no gradient on purpose
 # where the gradient is by definition not that of the expression, or there is none
 EXCEPTIONS = {
     "fl.var(t())": "one element has no variance",
     "fl.std(t())": "one element has no deviation",
     "fl.nan_to_num(t(4) / 0)": "infinite on both sides",
-    "fl.unique(t(9))": "not differentiable",
-    "fl.unique(t(9), return_inverse=True, return_counts=True)": "not differentiable",
-    "fl.unique_consecutive(t(9))": "not differentiable",
+    "fl.nansum(t(4) / 0 * 0)": "not a number on all sides",
+    "fl.ops.aten.nll_loss_backward(t(), t(5, 4), i(4, 5), None, 1, -100, p())": "the total weight gets no gradient",
+    "fl.ops.aten.nll_loss2d_backward(t(), t(2, 4, 3, 3), i(4, 2, 3, 3), None, 1, -100, p())": "the total weight gets no gradient",
     "fl.scatter(t(3, 4), 1, i(4, 3, 1), t(3, 4))": "several sources go to one place: which one stays is not defined",
     "F.batch_norm(t(4, 3, 5, 2), u(3), p(3), t(3), t(3))": "running statistics get no gradient",
     "F.embedding(i(7, 5), t(7, 4), padding_idx=2)": "the padding row gets no gradient on purpose",
@@ -62,7 +75,7 @@ class Nudged(Inputs):
 def expressions() -> Iterator[str]:
     for family in FAMILIES:
         for kinds, expression in importlib.import_module(f"samples.{family}").SAMPLES:
-            coarse = any(word in expression for word in COARSE)
+            coarse = any(word in expression for word in (*COARSE, *CUT))
             if kinds not in "-ib" and not coarse and expression not in EXCEPTIONS:
                 yield expression
 
@@ -81,6 +94,7 @@ def weighted_sum(expression: str, step: float) -> tuple[Any, Nudged]:
         if result.requires_grad and result.numel():
             weights = fl.from_numpy(weights_like(tuple(result.shape))).to(result.dtype)
             part = (result * weights).sum()
+            part = part.real if part.is_complex() else part
             total = part if total is None else total + part
     return total, inputs
 

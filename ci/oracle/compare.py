@@ -1,71 +1,68 @@
 """Evaluate the sample expressions in flambeau and in torch and compare: values, dtypes, strides, gradients, errors.
 
-    python ci/oracle/compare.py                  everything; a table, and the differences
+    python ci/oracle/compare.py                  everything; totals by family, and the differences
     python ci/oracle/compare.py linalg svd       families by name, other words select by text
     python ci/oracle/compare.py --out build/oracle.md
 
-Work is done in child processes, so that a crash costs one expression. Exits with 1 where fewer than BAR of the comparisons
-are equal, with 2 where the words select nothing.
+Work is done in child processes, so that a crash costs one comparison. Exits with 1 where fewer than BAR per cent of the
+comparisons are equal or an operator has no sample, with 2 where the words select nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
-import re
 import subprocess
 import sys
 import warnings
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from coverage import uncovered
+from forms import is_out
+from inputs import Inputs, seed_of, to_numpy, weights_like
+from plan import FAMILIES, Case, cases
+from report import Found, report
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FAMILIES = ("pointwise", "reduce", "shape", "linalg", "neural")
 TOLERANCE = {"float64": (1e-9, 1e-9), "complex128": (1e-9, 1e-9), "float16": (2e-3, 2e-3), "bfloat16": (1.6e-2, 1.6e-2)}
 DEFAULT_TOLERANCE = (2e-5, 2e-5)  # float32 and complex64; integers compare exactly
-BAR = 0.99  # the share of comparisons that must be equal
+BAR = 99.0  # per cent of comparisons that must be equal
 BUILTIN_ERRORS = (NotImplementedError, IndexError, TypeError, ValueError, RuntimeError)
 
 
-def samples(words: list[str]) -> list[tuple[str, str, str]]:
-    """(family, dtype, expression) for each sample that `words` selects."""
-    from inputs import DTYPES
-
-    families = [w for w in words if w in FAMILIES] or list(FAMILIES)
-    text = [w for w in words if w not in FAMILIES]
-    return [
-        (family, dtype, expression)
-        for family in families
-        for kinds, expression in importlib.import_module(f"samples.{family}").SAMPLES
-        if not text or any(w in expression for w in text)
-        for dtype in DTYPES[kinds]
-    ]
-
-
-def operator_of(expression: str) -> str:
-    """The operator that a line is counted under: the first name called on `fl`, `F` or a tensor."""
-    seeded = re.search(r"manual_seed\(7\), (.*)\)\[1\]$", expression)
-    text = seeded[1] if seeded else expression
-    if match := re.match(r"(?:fl\.linalg|fl|F)\.(\w+)", text):
-        return f"linalg.{match[1]}" if text.startswith("fl.linalg") else match[1]
-    if match := re.match(r"\w+\([^()]*\)\.(\w+)", text):
-        return match[1]
-    return "indexing" if "[" in text else "operators + - * / ..."
-
-
-def evaluate(fl: Any, dtype: str, expression: str) -> tuple[Any, list[Any] | Exception]:
+def evaluate(fl: Any, case: Case) -> tuple[Any, list[Any] | Exception]:
     """The result (or the exception) and the leaves that its gradient goes to."""
-    from inputs import Inputs, seed_of
-
-    inputs = Inputs(fl, dtype, seed_of(expression))
+    at_work(fl)
+    inputs = Inputs(fl, case.dtype, seed_of(case.text), case.form)
+    names = inputs.names()
     try:
-        return eval(expression, inputs.names()), inputs.leaves
+        if not is_out(case.form):
+            return eval(case.expression, names), inputs.leaves
+        with fl.no_grad():
+            fresh = Inputs(fl, case.dtype, seed_of(case.text), case.form)
+            names["OUT"] = outputs(fl, eval(case.text, fresh.names()), case.form)
+            eval(case.expression, names)
+            return names["OUT"], []
     except Exception as err:
         return err, []
+
+
+def at_work(fl: Any) -> None:
+    """Leaves word, in case the process dies, which framework was running."""
+    sys.stderr.write(f"{fl.__name__}\n")
+    sys.stderr.flush()
+
+
+def outputs(fl: Any, result: Any, form: str) -> Any:
+    """Tensors for `out=`: empty ones to be resized, or transposed ones of the right shape."""
+    if isinstance(result, list | tuple):
+        return tuple(outputs(fl, r, form) for r in result)
+    if form == "out":
+        return fl.empty(0, dtype=result.dtype)
+    return fl.empty(tuple(result.shape)[::-1], dtype=result.dtype).permute(*reversed(range(result.dim())))
 
 
 def tensors_in(value: Any) -> list[Any]:
@@ -83,24 +80,31 @@ def short(dtype: Any) -> str:
     return str(dtype).split(".")[-1]
 
 
-def compare(ours: Any, theirs: Any, dtype: str, expression: str) -> Iterator[tuple[str, str]]:
-    """(kind of comparison, difference or '') for one expression."""
-    expected, their_leaves = evaluate(theirs, dtype, expression)
-    if isinstance(expected, Exception) and "not implemented for" in str(expected):
-        return  # torch has no kernel for this dtype; having one is no difference
-    found, our_leaves = evaluate(ours, dtype, expression)
+def is_no_refusal(err: Exception, case: Case) -> bool:
+    """torch has no kernel for this dtype, or no such spelling: giving a result there is no difference."""
+    if case.form == "other dtypes" or "not implemented for" in str(err):
+        return True
+    if case.form in ("method", "in-place", "function"):
+        return isinstance(err, AttributeError)
+    return is_out(case.form)
+
+
+def compare(ours: Any, theirs: Any, case: Case) -> Iterator[tuple[str, str]]:
+    """(kind of comparison, difference or '') for one case."""
+    expected, their_leaves = evaluate(theirs, case)
+    if isinstance(expected, Exception) and is_no_refusal(expected, case):
+        return
+    found, our_leaves = evaluate(ours, case)
     if isinstance(expected, Exception):
         if not isinstance(found, Exception):
-            yield "error", f"torch raises {error_class(expected)}: {str(expected)[:80]}; flambeau gives a result"
+            yield "error", f"torch raises {error_class(expected)}: {first_line(expected)}; flambeau gives a result"
+        elif error_class(found) != error_class(expected):
+            yield "error", f"{error_class(expected)} in torch, {type(found).__name__} here: {first_line(found)}"
         else:
-            same = error_class(found) == error_class(expected)
-            yield (
-                "error",
-                "" if same else f"{error_class(expected)} in torch, {type(found).__name__} here: {str(found)[:80]}",
-            )
+            yield "error", ""
         return
     if isinstance(found, Exception):
-        yield "value", f"{type(found).__name__}: {str(found)[:100]}"
+        yield "value", f"{type(found).__name__}: {first_line(found)}"
         return
     a, b = tensors_in(found), tensors_in(expected)
     if len(a) != len(b) or not b:
@@ -108,13 +112,15 @@ def compare(ours: Any, theirs: Any, dtype: str, expression: str) -> Iterator[tup
         yield "value", "" if same and len(a) == len(b) else f"{str(found)[:60]} instead of {str(expected)[:60]}"
         return
     for mine, other in zip(a, b, strict=True):
-        yield (
-            "dtype",
-            "" if short(mine.dtype) == short(other.dtype) else f"{short(mine.dtype)} instead of {short(other.dtype)}",
-        )
+        same = short(mine.dtype) == short(other.dtype)
+        yield "dtype", "" if same else f"{short(mine.dtype)} instead of {short(other.dtype)}"
         yield "value", value_difference(mine, other)
         yield "stride", stride_difference(mine, other)
     yield from compare_gradients(ours, theirs, (a, our_leaves), (b, their_leaves))
+
+
+def first_line(err: Exception) -> str:
+    return str(err).strip().split("\n")[0][:100]
 
 
 def stride_difference(mine: Any, other: Any) -> str:
@@ -122,16 +128,12 @@ def stride_difference(mine: Any, other: Any) -> str:
     if tuple(mine.shape) != tuple(other.shape) or other.numel() == 0:
         return ""
     pairs = zip(mine.stride(), other.stride(), other.shape, strict=True)
-    return (
-        ""
-        if all(p == q for p, q, n in pairs if n > 1)
-        else f"{tuple(mine.stride())} instead of {tuple(other.stride())}"
-    )
+    same = all(p == q for p, q, n in pairs if n > 1)
+    return "" if same else f"{tuple(mine.stride())} instead of {tuple(other.stride())}"
 
 
 def value_difference(mine: Any, other: Any) -> str:
     import numpy as np
-    from inputs import to_numpy
 
     if tuple(mine.shape) != tuple(other.shape):
         return f"shape {tuple(mine.shape)} instead of {tuple(other.shape)}"
@@ -142,8 +144,10 @@ def value_difference(mine: Any, other: Any) -> str:
     rtol, atol = TOLERANCE.get(kind, DEFAULT_TOLERANCE)
     if np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
         return ""
-    with np.errstate(all="ignore"):
-        return f"differs by up to {np.nanmax(np.abs(a.astype(complex) - b.astype(complex))):.3g}"
+    if np.array_equal(np.isfinite(a), np.isfinite(b)):
+        with np.errstate(all="ignore"):
+            return f"differs by up to {np.nanmax(np.abs(a.astype(complex) - b.astype(complex))):.1e}"
+    return f"{a.flat[:3]} instead of {b.flat[:3]}" if b.size < 4 else "infinite or NaN in other places"
 
 
 def compare_gradients(
@@ -159,21 +163,18 @@ def compare_gradients(
     try:
         backward(ours, *mine)
     except Exception as err:
-        yield "gradient", f"{type(err).__name__}: {str(err)[:100]}"
+        yield "gradient", f"{type(err).__name__}: {first_line(err)}"
         return
     for a, b in zip(mine[1], other[1], strict=True):
         if (a.grad is None) != (b.grad is None):
-            yield (
-                "gradient",
-                f"{'none' if a.grad is None else 'one'} here, {'none' if b.grad is None else 'one'} in torch",
-            )
+            here, there = ("none" if t.grad is None else "one" for t in (a, b))
+            yield "gradient", f"{here} here, {there} in torch"
         elif b.grad is not None:
             yield "gradient", value_difference(a.grad, b.grad)
 
 
 def backward(fl: Any, results: list[Any], leaves: list[Any]) -> None:
-    from inputs import weights_like
-
+    at_work(fl)
     total = None
     for result in (r for r in results if r.requires_grad):
         weights = fl.from_numpy(weights_like(tuple(result.shape))).to(result.dtype)
@@ -184,26 +185,26 @@ def backward(fl: Any, results: list[Any], leaves: list[Any]) -> None:
 
 
 def child(words: list[str], start: int) -> None:
-    """Compare from sample number `start` on; a line of JSON before and after each."""
+    """Compare from case number `start` on; a line of JSON before and after each."""
     import flambeau as ours
     import torch as theirs
 
     warnings.simplefilter("ignore")
-    for number, (_, dtype, expression) in enumerate(samples(words)):
+    for number, case in enumerate(cases(words)):
         if number < start:
             continue
         print(json.dumps({"begin": number}), flush=True)
         try:
-            found = list(compare(ours, theirs, dtype, expression))
+            found = list(compare(ours, theirs, case))
         except Exception as err:
-            found = [("value", f"{type(err).__name__} while comparing: {str(err)[:100]}")]
+            found = [("value", f"{type(err).__name__} while comparing: {first_line(err)}")]
         print(json.dumps({"end": number, "found": found}), flush=True)
 
 
-def run_all(words: list[str]) -> dict[int, list[tuple[str, str]]]:
-    """Results by sample number; a sample whose process dies has one failed comparison."""
-    results: dict[int, list[tuple[str, str]]] = {}
-    start, count = 0, len(samples(words))
+def run_all(words: list[str]) -> dict[int, Found]:
+    """Results by number of the case. One that ends the process is a failed comparison, or none if torch was running."""
+    results: dict[int, Found] = {}
+    start, count = 0, len(cases(words))
     while start < count:
         command = [sys.executable, str(Path(__file__)), *words, "--child", str(start)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -218,41 +219,10 @@ def run_all(words: list[str]) -> dict[int, list[tuple[str, str]]]:
             break
         if current is None:
             raise SystemExit(f"[oracle] the comparing process failed:\n{done.stderr[-2000:]}")
-        results[current] = [("crash", f"the process ended with {done.returncode}")]
+        died = done.stderr.split()[-1]
+        results[current] = [("crash", f"the process ended with {done.returncode}")] if died == "flambeau" else []
         start = current + 1
     return results
-
-
-def report(words: list[str], results: dict[int, list[tuple[str, str]]]) -> tuple[str, float]:
-    """A Markdown table with a line per operator, and the list of differences; the share that is equal (0 of nothing)."""
-    table: dict[str, Counter[str]] = defaultdict(Counter)
-    differences: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    total = Counter[str]()
-    for number, (family, dtype, expression) in enumerate(samples(words)):
-        for kind, difference in results.get(number, []):
-            name = operator_of(expression)
-            table[f"{family} | {name}"].update([kind, f"{kind} equal"] if not difference else [kind])
-            total.update([kind, f"{kind} equal"] if not difference else [kind])
-            if difference:
-                differences[(expression, kind, difference)].append(dtype)
-    kinds = ["value", "dtype", "stride", "gradient", "error"]
-    lines = [
-        "# flambeau beside torch",
-        "",
-        f"| family | operator | {' | '.join(kinds)} |",
-        "|---|---|" + "---|" * len(kinds),
-    ]
-    for name in sorted(table):
-        cells = [f"{table[name][k + ' equal']}/{table[name][k]}" if table[name][k] else "" for k in kinds]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += ["", "## Differences", ""]
-    for (expression, kind, difference), dtypes in sorted(differences.items()):
-        lines.append(f"- `{expression}` ({', '.join(dtypes)}) {kind}: {difference}")
-    equal = sum(v for k, v in total.items() if k.endswith(" equal"))
-    count = sum(v for k, v in total.items() if not k.endswith(" equal"))
-    by_kind = ", ".join(f"{k} {total[k + ' equal']:,}/{total[k]:,}" for k in [*kinds, "crash"] if total[k])
-    lines += ["", f"{equal:,} of {count:,} comparisons equal ({100 * equal / max(count, 1):.2f} %): {by_kind}"]
-    return "\n".join(lines), equal / max(count, 1)
 
 
 def main() -> int:
@@ -264,23 +234,25 @@ def main() -> int:
     if args.child is not None:
         child(args.words, args.child)
         return 0
-    if not samples(args.words):
+    chosen = cases(args.words)
+    if not chosen:
         print(
             f"[oracle] no sample holds {' or '.join(args.words)}; families are {', '.join(FAMILIES)}", file=sys.stderr
         )
         return 2
-    text, share = report(args.words, run_all(args.words))
+    results = run_all(args.words)
+    compared = [c.expression for n, c in enumerate(chosen) if any(kind == "value" for kind, _ in results.get(n, []))]
+    missing = uncovered(compared) if not args.words else []
+    result = report(chosen, results, missing)
     args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(text + "\n")
-    print(text.split("## Differences")[1].strip())
-    print(f"\nthe table by operator: {args.out}")
-    if share < BAR:
+    args.out.write_text(result.document)
+    print(result.summary)
+    print(f"the table by operator: {args.out}")
+    if result.percent < BAR:
         print(
-            f"[oracle] {100 * share:.2f} % of the comparisons are equal, {100 * BAR:.0f} % are asked for",
-            file=sys.stderr,
+            f"[oracle] {result.percent:.2f} % of the comparisons are equal, {BAR:.0f} % are asked for", file=sys.stderr
         )
-        return 1
-    return 0
+    return 1 if missing or result.percent < BAR else 0
 
 
 if __name__ == "__main__":

@@ -19,3 +19,8 @@ def lines(dtypes: str, text: str) -> list[tuple[str, str]]:
 def seeded(text: str) -> list[tuple[str, str]]:
     """A sample per line, evaluated right after `manual_seed(7)`."""
     return [("-", f"(fl.manual_seed(7), {line})[1]") for _, line in lines("-", text)]
+
+
+def calls(dtypes: str, names: str, forms: tuple[str, ...], prefix: str = "fl") -> list[tuple[str, str]]:
+    """A sample for each name called with each list of arguments."""
+    return [(dtypes, f"{prefix}.{name}({form})") for name in names.split() for form in forms]

@@ -314,9 +314,10 @@ void no_derivative(const Operator& op, KeySet keys, const Value* args, Value* re
 
 /// What an operator left that overwrote a tensor with numbers that do not depend on it, such as `x.eq_(2)`.
 struct Overwritten final : Node {
+  std::vector<Shape> inputs;
   void apply(const Tensor*, Tensor* results) override {
     for (size_t i = 0; i < next.size(); ++i)
-      if (needs(i)) results[i] = zeros_like_options(outputs[0].sizes(), outputs[0].options());
+      if (needs(i)) results[i] = zeros_like_options(inputs[i].sizes(), inputs[i].options());
   }
   const char* name() const override { return "Overwritten"; }
 };
@@ -328,9 +329,13 @@ void no_inplace_derivative(const Operator& op, KeySet keys, const Value* args, V
   const Tensor& self = args[0].as_tensor();
   check_inplace(op, self);
   const Operator& functional = op.functional ? *op.functional : op;
-  NodeRef node =
-      functional.flags & kNotDifferentiable ? make_node<Overwritten>() : make_not_implemented(op.name.c_str());
-  node->next.push_back(edge_of(self));
+  const bool overwrites = functional.flags & kNotDifferentiable;
+  NodeRef node = overwrites ? make_node<Overwritten>() : make_not_implemented(op.name.c_str());
+  for (int i = 0; i < op.num_args; ++i) {
+    if (args[i].tag != Tag::Tensor || (i && !overwrites)) continue;
+    node->next.push_back(edge_of(args[i].as_tensor()));
+    if (overwrites) static_cast<Overwritten&>(*node).inputs.emplace_back(args[i].as_tensor());
+  }
   run_below(op, keys, args, results);
   rebase_history(self, node);
 }

@@ -34,7 +34,12 @@ template <class... Args> Tensor by_name(const char* name, const Args&... args) {
 Tensor sum_keep(const Tensor& t, int64_t dim) {
   return by_name("sum.dim_IntList", t, IntList{dim}, true, std::nullopt);
 }
-Tensor flat_rows(const Tensor& t) { return t.dim() == 2 ? t : ops::reshape(t, {-1, t.sizes().back()}); }
+Tensor flat_rows(const Tensor& t) {
+  if (t.dim() == 2) return t;
+  int64_t rows = 1;
+  for (size_t d = 0; d + 1 < t.sizes().size(); ++d) rows *= t.sizes()[d];
+  return ops::reshape(t, {rows, t.sizes().back()});
+}
 Tensor plus(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
 
 // Where gradients will be differentiated again, normalisations take a path of plain operators.
@@ -116,7 +121,7 @@ Tensor linear_input_gradient(const Tensor& grad, const Tensor& weight) {
 
 Tensor linear_weight_gradient(const Tensor& grad, const Tensor& input, int64_t weight_dim) {
   const Tensor x = flat_rows(conj(input));
-  const Tensor g = weight_dim == 1 ? ops::reshape(grad, {-1, 1}) : flat_rows(grad);
+  const Tensor g = weight_dim == 1 ? ops::reshape(grad, {grad.numel(), 1}) : flat_rows(grad);
   const Tensor gw = ops::linear(ops::transpose(g, 0, 1), ops::transpose(x, 0, 1), {});
   return weight_dim == 1 ? ops::reshape(gw, {-1}) : gw;
 }

@@ -55,7 +55,8 @@ Tensor pow_backward_exponent(const Tensor& grad, const Tensor& self, const Tenso
   const Tensor at_zero = exponent.is_complex()
                              ? ops::eq(self, number(0))
                              : ops::logical_and(ops::eq(self, number(0)), ops::le(-exponent, number(0)));
-  const Tensor g = grad * conj(result * ops::log(self));
+  // a Python number as the base is converted first: its logarithm would be rounded to the default dtype
+  const Tensor g = grad * conj(result * ops::log(to_dtype(self, result.dtype())));
   return ops::_where(at_zero, number(0), g);
 }
 

@@ -114,7 +114,7 @@ Tensor index_backward(const Tensor& grad, IntList sizes, const Tensor& indices, 
 Tensor norm_backward(const Tensor& grad, const Tensor& self, const Tensor& result, double p, IntList dim,
                      bool keepdim) {
   const Tensor n = restore_dims(result, dim, self.dim(), keepdim), g = restore_dims(grad, dim, self.dim(), keepdim);
-  if (p == 0) return zeros_like_options(self.sizes(), self.options());
+  if (p == 0) return {};
   if (p == 1) return ops::sgn(self) * g;
   if (p == 2) return masked(self * (g / n), ops::ne(n, number(0)));
   if (std::isinf(p)) {

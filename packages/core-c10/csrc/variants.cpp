@@ -1,6 +1,7 @@
 // In-place and out= forms, made from the functional one. Correct for every operator and every overlap by construction:
 // the functional result is whole before anything is written. Kernels that can write in place register a faster form.
 #include "flambeau/core/kernel.h"
+#include "flambeau/core/out_layout.h"
 #include "flambeau/core/python_hook.h"
 
 namespace flambeau {
@@ -16,6 +17,12 @@ void copy_into(const Tensor& dst, const Tensor& src) {
   Value result;
   dispatch(copy_op(), args, &result);
   release_result(result);
+}
+
+// A differentiable copy.
+Tensor recorded_copy(const Tensor& t) {
+  static const Operator& op = get_operator("aten", "clone");
+  return call<Tensor>(op, t, Value());
 }
 
 struct Results {
@@ -35,7 +42,15 @@ void inplace_through_functional(const Operator& op, KeySet keys, const Value* ar
            "] unsupported operation: more than one element of the written-to tensor "
            "refers to a single memory location. Please clone() the tensor before performing the operation.");
   Results r;
-  redispatch(*op.functional, keys, args, r.values);
+  if ((keys & key_bit(Key::Autograd)) && grad_enabled()) {
+    // The parts of a composite record themselves and may keep `self`, which is about to change: they get a copy of it.
+    std::vector<Value> frame(args, args + op.num_args);
+    const Tensor before = recorded_copy(self);
+    frame[0] = Value(before);
+    redispatch(*op.functional, keys, frame.data(), r.values);
+  } else {
+    redispatch(*op.functional, keys, args, r.values);
+  }
   const Tensor& value = r.values[0].as_tensor();
   FL_CHECK(value.sizes() == self.sizes(), "[", op.name, "] output with shape ", self.sizes(),
            " doesn't match the broadcast shape ", value.sizes());
@@ -46,6 +61,10 @@ void inplace_through_functional(const Operator& op, KeySet keys, const Value* ar
 }
 
 void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype) {
+  prepare_out(op, out, sizes, dtype, {});
+}
+
+void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype, IntList strides) {
   FL_CHECK(can_cast(dtype, out.dtype()), "[", op, "] result type ", dtype_name(dtype),
            " can't be cast to the desired output type ", dtype_name(out.dtype()));
   if (!(out.sizes() == sizes)) {
@@ -55,6 +74,7 @@ void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype) 
                                ". This behavior is deprecated; reuse an out tensor t by resizing it with t.resize_(0).")
                             .c_str());
     resize_(out, sizes);
+    if (strides.size() == sizes.size()) set_geometry(*out.impl(), sizes, strides, out.storage_offset());
   }
   FL_CHECK(!has_internal_overlap(out), "[", op,
            "] unsupported operation: more than one element of the written-to tensor refers "
@@ -101,7 +121,8 @@ void out_through_functional(const Operator& op, KeySet keys, const Value* args, 
     const Tensor& out = args[f.num_args + i].as_tensor();
     const Tensor& value = r.values[i].as_tensor();
     check_out_dtype(op, out, value.dtype());
-    prepare_out(f.name.c_str(), out, value.sizes(), value.dtype());
+    prepare_out(f.name.c_str(), out, value.sizes(), value.dtype(),
+                value.is_non_overlapping_and_dense() ? value.strides() : IntList());
   }
   GradMode no_grad(false);
   for (int i = 0; i < f.num_results; ++i) {

@@ -1,11 +1,14 @@
 // _fft_c2c: complex transforms over several dims; the real ones are made of it in Python.
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "fft/transform.h"
 #include "flambeau/core/kernel.h"
 #include "flambeau/core/parallel.h"
 #include "flambeau/core/python_hook.h"
+#include "flambeau/core/views.h"
 #include "pointwise/convert.h"
 
 namespace flambeau {
@@ -90,6 +93,34 @@ template <class R> void transform_all(const Tensor& out, IntList dims, int64_t n
   });
 }
 
+// Dims in the order in which the result's strides fall: those that stay, then the transformed ones, each group in the
+// order of the input's strides.
+std::vector<int64_t> result_order(const Tensor& self, IntList dims) {
+  const size_t n = self.sizes().size();
+  std::vector<bool> transformed(n, false);
+  for (const int64_t d : dims) transformed[static_cast<size_t>(wrap_dim(d, self.dim()))] = true;
+  std::vector<int64_t> order(n);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+    if (transformed[i] != transformed[j]) return !transformed[i];
+    return self.strides()[i] > self.strides()[j];
+  });
+  return order;
+}
+
+std::vector<int64_t> result_strides(const Tensor& self, IntList dims) {
+  const std::vector<int64_t> order = result_order(self, dims);
+  std::vector<int64_t> strides(order.size());
+  int64_t step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto d = static_cast<size_t>(order[i]);
+    strides[d] = step;
+    step *= std::max<int64_t>(self.sizes()[d], 1);
+  }
+  return strides;
+}
+
 }  // namespace
 
 TensorSpec fft_c2c_shape(const Tensor& self, IntList dim, int64_t normalization, bool) {
@@ -100,17 +131,22 @@ TensorSpec fft_c2c_shape(const Tensor& self, IntList dim, int64_t normalization,
   for (const int64_t d : dim)
     FL_CHECK(self.sizes()[static_cast<size_t>(wrap_dim(d, self.dim()))] > 0,
              "[fft] Invalid number of data points (0) specified");
-  return {self.sizes().vec(), self.dtype(), {}};
+  return {self.sizes().vec(), self.dtype(), result_strides(self, dim)};
 }
 
 void fft_c2c_cpu(const Tensor& self, IntList dim, int64_t normalization, bool forward, const Tensor& out) {
   if (!out.numel()) return;
   copy_values(out, self);
+  const std::vector<int64_t> order = result_order(self, dim);
+  const Tensor rows = permute(out, order);  // row-major
+  std::vector<int64_t> places;
+  for (const int64_t d : dim)
+    places.push_back(std::find(order.begin(), order.end(), wrap_dim(d, self.dim())) - order.begin());
   ReleaseInterpreter long_work(out.numel() > 2048);
   if (self.dtype() == DType::Complex64)
-    transform_all<float>(out, dim, normalization, forward);
+    transform_all<float>(rows, places, normalization, forward);
   else
-    transform_all<double>(out, dim, normalization, forward);
+    transform_all<double>(rows, places, normalization, forward);
 }
 
 }  // namespace flambeau

@@ -2,7 +2,10 @@
 #include <cmath>
 
 #include "flambeau/ops/_batch_norm_core.h"
+#include "flambeau/ops/add.h"
 #include "flambeau/ops/clone.h"
+#include "flambeau/ops/mul.h"
+#include "flambeau/ops/select.h"
 #include "nn/compute.h"
 #include "nn/hot.h"
 #include "nn/norm_common.h"
@@ -212,7 +215,12 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_backward(const Tensor& grad_out, c
 
 Tensor batch_norm_op(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                      const Tensor& running_var, bool training, double momentum, double eps, bool) {
-  if (input.numel() == 0) return ops::clone(input, std::nullopt);  // nothing to normalise, whatever the rank
+  if (input.numel() == 0) {  // nothing to normalise, whatever the rank; weight and bias get gradients of zeros
+    Tensor out = ops::clone(input, std::nullopt);
+    if (weight.defined() && weight.numel()) out = ops::mul(out, ops::select(weight, 0, 0));
+    if (bias.defined() && bias.numel()) out = ops::add(out, ops::select(bias, 0, 0));
+    return out;
+  }
   return std::get<0>(ops::_batch_norm_core(input, weight, bias, running_mean, running_var, training, momentum, eps));
 }
 

@@ -11,6 +11,8 @@ int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_bool(
 DType combine(DType strong, DType weak) {
   if (strong == DType::Undefined) return weak;
   if (weak == DType::Undefined || category(weak) <= category(strong)) return strong;
+  // the precision stays that of the strong one
+  if (is_complex(weak) && is_floating(strong)) return strong == DType::Float64 ? DType::Complex128 : DType::Complex64;
   return promote_types(strong, weak);
 }
 

@@ -1,6 +1,7 @@
 #include "pointwise/run_pointwise.h"
 
 #include "flambeau/core/kernel.h"
+#include "flambeau/core/out_layout.h"
 #include "iterator/operands.h"
 #include "pointwise/convert.h"
 #include "pointwise/pointwise_kernel.h"
@@ -300,9 +301,14 @@ void run_pointwise_out(const Operator& op, KeySet keys, const Value* args, Value
   const Tensor& out = args[f.num_args].as_tensor();
   prepare(c);
   const std::vector<int64_t> shape = common_shape(c);
-  const DType dtype = operand_dtype(c.kernel.operands[0], c.compute);
-  check_out_dtype(op, out, dtype);
-  prepare_out(f.name.c_str(), out, shape, dtype);
+  const DType want = operand_dtype(c.kernel.operands[0], c.compute);
+  check_out_dtype(op, out, want);
+  if (out.sizes() == IntList(shape)) {
+    prepare_out(f.name.c_str(), out, shape, want);
+  } else {
+    const Tensor model = allocate_result(c, shape, want);
+    prepare_out(f.name.c_str(), out, shape, want, model.strides());
+  }
   write_to(op, c, shape, out);
   set_result(results, Tensor(out));
 }

@@ -22,6 +22,14 @@ inline Tensor from_lanes(const Tensor& t, const Tensor& self, int64_t dim) {
   return contiguous(transpose(t, dim, self.dim() - 1));
 }
 
+/// The same numbers, dense in the order of `model`'s strides.
+inline Tensor laid_out_like(const Tensor& t, const Tensor& model) {
+  if (model.is_contiguous() || model.dim() < 2) return t;
+  Tensor out = empty_like(model, t.dtype());
+  copy_values(out, t);
+  return out;
+}
+
 template <class T> bool is_nan(const T& v) {
   if constexpr (std::is_integral_v<T>)
     return false;

@@ -37,7 +37,7 @@ Pair sort_lanes(const char* op, const Tensor& self, int64_t dim, bool descending
       for (int64_t k = 0; k < n; ++k) v[lane * n + k] = row[where[lane * n + k]];
     });
   });
-  return {from_lanes(values, self, dim), from_lanes(indices, self, dim)};
+  return {laid_out_like(from_lanes(values, self, dim), self), laid_out_like(from_lanes(indices, self, dim), self)};
 }
 
 // Sizes with the lane's length replaced, lanes last.

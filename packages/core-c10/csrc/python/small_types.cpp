@@ -308,6 +308,8 @@ void init_members(PyObject* module) {
     g_formats[i] = make_member(MemoryFormatType, i, memory_format_name(static_cast<MemoryFormat>(i)));
     checked(PyModule_AddObjectRef(module, memory_format_name(static_cast<MemoryFormat>(i)), g_formats[i]));
   }
+  checked(
+      PyModule_AddObjectRef(module, "legacy_contiguous_format", g_formats[static_cast<int>(MemoryFormat::Contiguous)]));
   add(module, "dtype", DTypeType);
   add(module, "layout", LayoutType);
   add(module, "memory_format", MemoryFormatType);

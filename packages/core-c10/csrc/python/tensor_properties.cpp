@@ -31,10 +31,10 @@ PyObject* transposed(PyObject* self, const char* what) {
     const Operator& permute_op = get_operator("aten", "permute");
     std::vector<int64_t> dims;
     if (what[0] == 'm') {
-      FL_CHECK(t.dim() >= 2, "tensor.", what, " is only supported on matrices or batches of matrices. Got ", t.dim(),
+      FL_CHECK(t.dim() != 1, "tensor.", what, " is only supported on matrices or batches of matrices. Got ", t.dim(),
                "-D tensor.");
       for (int64_t i = 0; i < t.dim(); ++i) dims.push_back(i);
-      std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+      if (t.dim()) std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
     } else {
       FL_CHECK(what[0] != 'H' || t.dim() == 2 || t.dim() == 0,
                "tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(), "-D tensor.");

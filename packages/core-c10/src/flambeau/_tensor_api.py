@@ -189,17 +189,21 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     return self._set_storage(storage, storage_offset, tuple(size), tuple(stride))
 
 
+def _refuse_history(self: Tensor, view: str) -> None:
+    if self.requires_grad and _C.is_grad_enabled():
+        if self.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        raise NotImplementedError(
+            f"[{view}_] changing the geometry of a tensor with history in place is not supported; use x = x.{view}(...)"
+        )
+
+
 def _view_in_place(name: str) -> None:
     """`x.t_()`: the tensor itself takes the geometry of the view."""
     view = name.removesuffix("_")
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if self.requires_grad and _C.is_grad_enabled():
-            if self.is_leaf:
-                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-            raise NotImplementedError(
-                f"[{name}] changing the geometry of a tensor with history in place is not supported; use x = x.{view}(...)"
-            )
+        _refuse_history(self, view)
         new = getattr(self.detach(), view)(*args, **kwargs)
         return self._set_storage(self.untyped_storage(), new.storage_offset(), tuple(new.shape), new.stride())
 
@@ -215,6 +219,7 @@ for _name in ("t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdi
 @_method
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """as_strided() that changes the tensor itself."""
+    _refuse_history(self, "as_strided")
     return self._set_storage(
         self.untyped_storage(),
         self.storage_offset() if storage_offset is None else storage_offset,

@@ -91,8 +91,29 @@ def _c2c(op: str, x: Tensor, sizes: list[int | None], dims: list[int], mode: int
     return _ops._fft_c2c(x, dims, mode, forward) if dims else x.clone()
 
 
-def _half(x: Tensor, dim: int) -> Tensor:
-    return x.narrow(dim, 0, x.shape[dim] // 2 + 1)
+def _half(x: Tensor, dim: int, order: list[int]) -> Tensor:
+    """The first half of `dim`, with strides that fall in this order of the dims."""
+    back = [order.index(d) for d in range(x.dim())]
+    return x.narrow(dim, 0, x.shape[dim] // 2 + 1).permute(order).contiguous().permute(back)
+
+
+def _inner_last(strides: list[int], dims: list[int]) -> list[int]:
+    """Dims in the order in which the strides of a result fall: `dims` after the others, each group as it was."""
+    falling = sorted(range(len(strides)), key=lambda d: -strides[d])
+    return [d for d in falling if d not in dims] + [d for d in falling if d in dims]
+
+
+def _real_order(x: Tensor, dims: list[int]) -> list[int]:
+    """The order for the transform of real numbers: the dim that is halved comes last."""
+    falling = _inner_last(list(x.stride()), dims)
+    return [d for d in falling if d != dims[-1]] + [dims[-1]]
+
+
+def _inverse_order(x: Tensor, dims: list[int]) -> list[int]:
+    """The order where the last of `dims` is halved first and the others are transformed after it."""
+    first = _real_order(x, dims[-1:])
+    ranks = [-first.index(d) for d in range(x.dim())]
+    return _inner_last(ranks, dims[:-1]) if len(dims) > 1 else first
 
 
 def _mirrored(x: Tensor, dim: int, n: int) -> Tensor:
@@ -126,6 +147,12 @@ def rfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None
 def ihfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """First half of the inverse transform of real numbers."""
     return _r2c("ihfft", x, *_vector("ihfft", _real("ihfft", x), n, dim), norm, False)
+
+
+def _real_part(x: Tensor, order: list[int]) -> Tensor:
+    """The real numbers, with strides that fall in this order of the dims."""
+    back = [order.index(d) for d in range(x.dim())]
+    return flambeau.real(x).permute(order).contiguous().permute(back)
 
 
 def irfft(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -171,7 +198,8 @@ def hfftn(x: Tensor, s: list[int] | None = None, dim: list[int] | None = None, n
 def _r2c(op: str, x: Tensor, sizes: list[int | None], dims: list[int], norm: str | None, forward: bool) -> Tensor:
     if not dims:
         raise RuntimeError(f"{op} must transform at least one axis")
-    return _half(_c2c(op, x, sizes, dims, _mode(norm, forward), forward), dims[-1])
+    order = _real_order(x, dims) if forward else _inverse_order(x, dims)
+    return _half(_c2c(op, x, sizes, dims, _mode(norm, forward), forward), dims[-1], order)
 
 
 def _c2r(op: str, x: Tensor, sizes: list[int | None], dims: list[int], norm: str | None, forward: bool) -> Tensor:
@@ -184,7 +212,7 @@ def _c2r(op: str, x: Tensor, sizes: list[int | None], dims: list[int], norm: str
     mode = _mode(norm, forward)
     x = _c2c(op, x, sizes[:-1], others, mode, forward) if others else _as_complex(op, x)
     whole = _mirrored(x, last, n)
-    return flambeau.real(_ops._fft_c2c(whole, [last], mode, forward)).contiguous()
+    return _real_part(_ops._fft_c2c(whole, [last], mode, forward), _inner_last(list(x.stride()), [last]))
 
 
 def fftshift(x: Tensor, dim: list[int] | None = None) -> Tensor:

@@ -199,4 +199,4 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     )
     # The small number keeps the scaled norm below the limit.
     factor = flambeau.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
-    return self * factor.to(self.dtype if not self.dtype.is_complex else factor.dtype)
+    return (self * factor.to(self.dtype if not self.dtype.is_complex else factor.dtype)).contiguous()

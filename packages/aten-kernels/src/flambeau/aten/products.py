@@ -51,7 +51,7 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: fl
         product = product * alpha
     if beta == 0:
         return product
-    return product + (self.to(dtype) if beta == 1 else self.to(dtype) * beta)
+    return (self.to(dtype) if beta == 1 else self.to(dtype) * beta) + product
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:

@@ -40,11 +40,19 @@ def var_mean_correction(
     return _ops._var_mean(self, 1.0 if correction is None else float(correction), _dims(dim), keepdim)
 
 
+def _root(var: Tensor) -> Tensor:
+    """Square root whose derivative at 0, where all elements are equal, is 0."""
+    if not var.requires_grad:
+        return flambeau.sqrt(var)
+    zero = var == 0
+    return flambeau.sqrt(var.masked_fill(zero, 1)).masked_fill(zero, 0)
+
+
 def std_correction(
     self: Tensor, dim: Sequence[int] | None = None, *, correction: float | None = None, keepdim: bool = False
 ) -> Tensor:
     """Standard deviation."""
-    return flambeau.sqrt(var_correction(self, dim, correction=correction, keepdim=keepdim))
+    return _root(var_correction(self, dim, correction=correction, keepdim=keepdim))
 
 
 def std_mean_correction(
@@ -53,7 +61,7 @@ def std_mean_correction(
     """Standard deviation and mean."""
     _check("std_mean", self)
     var, mean = var_mean_correction(self, dim, correction=correction, keepdim=keepdim)
-    return flambeau.sqrt(var), mean
+    return _root(var), mean
 
 
 def var_unbiased(self: Tensor, unbiased: bool = True) -> Tensor:
