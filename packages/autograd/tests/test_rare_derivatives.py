@@ -72,3 +72,20 @@ def test_expanded_gradients_meet_matrix_products():
     a, b = fl.ones(2, 3, 4, requires_grad=True), fl.ones(2, 4, 1, requires_grad=True)
     fl.bmm(a, b).sum().backward()
     assert bool((a.grad == 1).all()) and bool((b.grad == 3).all())
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean", "max", "min", "prod"])
+def test_segments(kind):
+    x = fl.randn(5, 2, dtype=fl.float64, generator=fl.Generator().manual_seed(2)).requires_grad_()
+    lengths = fl.tensor([2, 0, 3])
+    assert gradcheck(lambda t: fl.segment_reduce(t, kind, lengths=lengths, initial=0.25), (x,))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "amax", "var", "norm", "logsumexp", "median"])
+def test_masked_reductions_send_nothing_to_what_is_masked_out(name):
+    x = fl.randn(3, 4, dtype=fl.float64, generator=fl.Generator().manual_seed(4)).requires_grad_()
+    mask = fl.tensor([[True, True, False, True], [False, True, True, True], [True, True, True, False]])
+    f = lambda t: getattr(fl.masked, name)(t, dim=1, mask=mask)  # noqa: E731
+    assert gradcheck(f, (x,))
+    grad = fl.autograd.grad(f(x).sum(), x)[0]
+    assert grad[~mask].abs().sum().item() == 0

@@ -70,3 +70,9 @@ def test_limits_cannot_be_written_and_survive_pickling():
     with pytest.raises(AttributeError, match="eps"):
         info.eps = 1.0
     assert pickle.loads(pickle.dumps(info)) == info
+
+
+def test_uint64_gives_its_large_values_to_python():
+    x = flambeau.tensor([2**64 - 1, 2**63, 1], dtype=flambeau.uint64)
+    assert x.tolist() == [2**64 - 1, 2**63, 1] and x[0].item() == 2**64 - 1
+    assert int(x[1]) == 2**63 and float(x[1]) == 2.0**63 and x[2].item() == 1

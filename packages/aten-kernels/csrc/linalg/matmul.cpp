@@ -34,10 +34,11 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
 void check_vector_dims(const char* op, const Tensor& a, const Tensor& b) {
   FL_CHECK(a.dim() == 1 && b.dim() == 1, "[", op, "] 1D tensors expected, but got ", a.dim(), "D and ", b.dim(),
            "D tensors");
+  FL_CHECK(a.dtype() == b.dtype(), "[", op, "] ", op, " : expected both vectors to have same dtype, but found ",
+           dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
   FL_CHECK(a.sizes()[0] == b.sizes()[0], "[", op,
            "] inconsistent tensor size, expected both vectors to have the same number of elements, but got ",
            a.sizes()[0], " and ", b.sizes()[0]);
-  check_same_dtype(op, a, b);
 }
 
 // The addend of addmm and its kin.

@@ -26,17 +26,22 @@ namespace {
 
 int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-int64_t output_size(const char* op, int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dil, bool ceil_mode) {
+// Of one dim; stands before the look at the input, which an empty batch would end.
+void check_padding(const char* op, int64_t k, int64_t pad, int64_t dil) {
   FL_CHECK(k > 0, op, ": kernel size should be greater than zero, but got ", k);
-  FL_CHECK(stride > 0, op, ": stride should be greater than zero, but got ", stride);
   FL_CHECK(dil > 0, op, ": dilation should be greater than zero, but got ", dil);
   FL_CHECK(pad >= 0, "pad must be non-negative, but got pad: ", pad);
   int64_t effective;
-  FL_CHECK(
-      !__builtin_mul_overflow(k - 1, dil, &effective) && effective < (int64_t{1} << 60) && stride < (int64_t{1} << 60),
-      op, ": kernel size ", k, " with dilation ", dil, " and stride ", stride, " overflow");
+  FL_CHECK(!__builtin_mul_overflow(k - 1, dil, &effective) && effective < (int64_t{1} << 60), op, ": kernel size ", k,
+           " with dilation ", dil, " overflows");
   FL_CHECK(pad <= (effective + 1) / 2, "pad should be at most half of effective kernel size, but got pad=", pad,
            ", kernel_size=", k, " and dilation=", dil);
+}
+
+int64_t output_size(const char* op, int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dil, bool ceil_mode) {
+  FL_CHECK(stride > 0 && stride < (int64_t{1} << 60), op,
+           ": stride should be greater than zero, and below 2^60, but got ", stride);
+  const int64_t effective = (k - 1) * dil;
   const int64_t room = in + 2 * pad - effective - 1;
   int64_t out = floor_divide(room + (ceil_mode ? stride - 1 : 0), stride) + 1;
   if (ceil_mode && (out - 1) * stride >= in + pad) --out;
@@ -53,7 +58,7 @@ PoolPlan plan_pool(const char* op, int64_t spatial, const Tensor& self, IntList 
                              st = stride.empty() ? k : spread(op, "stride", stride, spatial),
                              pad = spread(op, "padding", padding, spatial),
                              dil = spread(op, "dilation", dilation, spatial);
-  for (const int64_t p : pad) FL_CHECK(p >= 0, "pad must be non-negative, but got pad: ", p);
+  for (size_t i = 0; i < pad.size(); ++i) check_padding(op, k[i], pad[i], dil[i]);
   check_pool_input(op, self, spatial);
   PoolPlan p;
   p.sizes = self.sizes().vec();

@@ -37,9 +37,9 @@ void needs_any(const char* op, const Tensor& self) {
 
 Tensor mean_of(const Tensor& self, IntList dims, bool keepdim, Type dtype) {
   const DType want = dtype.value_or(self.dtype());
-  FL_CHECK(is_floating(want) || is_complex(want),
-           "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: ",
-           dtype_name(want));
+  FL_CHECK(is_floating(want) || is_complex(want), "mean(): could not infer output dtype. ",
+           dtype ? "Optional" : "Input",
+           " dtype must be either a floating point or complex dtype. Got: ", dtype_name(want));
   return reduce_tensor("mean", "mean", as(self, want), dims, keepdim)[0];
 }
 

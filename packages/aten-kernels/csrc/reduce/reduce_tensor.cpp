@@ -45,7 +45,8 @@ std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view name, const
     const int64_t flat[1] = {self.numel()};
     return reduce_tensor(op, name, view(contiguous(self), flat), {}, false, params);
   }
-  FL_CHECK(ndim <= kMaxReduceDims, "[", op, "] at most ", kMaxReduceDims, " dimensions, got ", ndim);
+  FL_CHECK(ndim <= kMaxReduceDims, "[", op, "] only tensors with up to ", kMaxReduceDims, " dims are supported, got ",
+           ndim);
   std::vector<int64_t> full(self.sizes().begin(), self.sizes().end()), kept;
   for (int d = 0; d < ndim; ++d) {
     if (flags[static_cast<size_t>(d)]) full[static_cast<size_t>(d)] = 1;

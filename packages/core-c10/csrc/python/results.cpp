@@ -17,6 +17,10 @@ PyObject* wrap_scalar(const Scalar& s) {
   }
 }
 
+PyObject* wrap_element(const Scalar& s, DType dtype) {
+  return dtype == DType::UInt64 ? PyLong_FromUnsignedLongLong(static_cast<uint64_t>(s.to_int())) : wrap_scalar(s);
+}
+
 namespace {
 
 template <class F> PyObject* make_list(size_t n, F item) {

@@ -193,11 +193,11 @@ PyObject* m_stride(PyObject* s, PyObject* const* a, Py_ssize_t n, PyObject* k) {
 }
 
 PyObject* m_item(PyObject* s, PyObject*) {
-  return guarded([&] { return wrap_scalar(item(T(s))); });
+  return guarded([&] { return wrap_element(item(T(s)), T(s).dtype()); });
 }
 
 PyObject* nested(const Tensor& t, int64_t dim, const char* at) {
-  if (dim == t.dim()) return wrap_scalar(load_scalar(at, t.dtype()));
+  if (dim == t.dim()) return wrap_element(load_scalar(at, t.dtype()), t.dtype());
   const int64_t n = t.sizes()[dim];
   Owned list(checked(PyList_New(n)));
   for (int64_t i = 0; i < n; ++i)

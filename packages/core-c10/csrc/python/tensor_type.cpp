@@ -127,19 +127,23 @@ int tensor_bool(PyObject* self) {
 PyObject* tensor_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
     const Scalar s = item(tensor_of(self));
-    if (s.is_integral()) return PyLong_FromLongLong(s.to_int());
+    if (s.is_integral()) return wrap_element(Scalar(s.to_int()), tensor_of(self).dtype());
     return PyLong_FromDouble(s.to_double());
   });
 }
 PyObject* tensor_float(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(item(tensor_of(self)).to_double()); });
+  return guarded([&] {
+    const Scalar s = item(tensor_of(self));
+    const bool is_unsigned = tensor_of(self).dtype() == DType::UInt64;
+    return PyFloat_FromDouble(is_unsigned ? static_cast<double>(static_cast<uint64_t>(s.to_int())) : s.to_double());
+  });
 }
 PyObject* tensor_index(PyObject* self) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
     FL_CHECK_TYPE(is_integral(t.dtype(), true) && t.numel() == 1,
                   "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(item(t).to_int());
+    return wrap_element(Scalar(item(t).to_int()), t.dtype());
   });
 }
 

@@ -109,7 +109,9 @@ def broadcast_shapes(*shapes: _Ints | int) -> Size:
         out = []
         for a, b in zip(left, right):
             if a != b and 1 not in (a, b):
-                raise RuntimeError(f"Shape mismatch: objects cannot be broadcast to a single shape: {shapes}")
+                raise RuntimeError(
+                    f"Shape mismatch: objects cannot be broadcast to a single shape: {shapes}. Attempting to broadcast a dimension of length {b} to {a}"
+                )
             out.append(b if a == 1 else a)
     return Size(out)
 

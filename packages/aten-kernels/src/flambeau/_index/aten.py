@@ -25,6 +25,8 @@ NAMES = {
     "fft": "flambeau.fft",
     "linalg": "flambeau.linalg",
     "special": "flambeau.special",
+    "signal": "flambeau.signal",
+    "masked": "flambeau.masked",
     "einsum": "flambeau.aten.einsum:einsum",
     "tensordot": "flambeau.aten.products:tensordot",
     "chain_matmul": "flambeau.aten.products:chain_matmul",

@@ -49,7 +49,7 @@ def tensor_split_tensor(self: Tensor, tensor_indices_or_sections: Tensor, dim: i
 def _directional_split(name: str, self: Tensor, given: int | Sequence[int], dim: int, at_least: int) -> list[Tensor]:
     if self.dim() < at_least:
         raise RuntimeError(
-            f"torch.{name} requires a tensor with at least {at_least} dimension{'s' * (at_least > 1)}, but got a tensor with {self.dim()} dimensions!"
+            f"torch.{name} requires a tensor with at least {at_least} dimension, but got a tensor with {self.dim()} dimensions!"
         )
     if isinstance(given, int) and (given == 0 or self.size(dim) % given):
         raise RuntimeError(
@@ -161,6 +161,10 @@ def chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
         raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
     if num_chunks < 1:
         raise RuntimeError(f"_chunk_cat expects positive num_chunks, got {num_chunks}")
+    if dim < 0 and len({t.dim() for t in tensors}) > 1:
+        raise RuntimeError(
+            f"_chunk_cat expects non-negative dim when input tensors have different ndims, got dim {dim}"
+        )
     lead = tensors[0].shape[: dim if dim >= 0 else tensors[0].dim() + dim]
     rows = []
     for t in tensors:
@@ -170,7 +174,9 @@ def chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Tensor:
             raise RuntimeError("_chunk_cat expects at least 1-dimensional tensors")
         axis = dim if dim >= 0 else t.dim() + dim
         if not 0 <= axis < t.dim():
-            raise RuntimeError(f"_chunk_cat expects dim < input.dim(), got dim {dim} of a {t.dim()}-d tensor")
+            raise RuntimeError(
+                f"_chunk_cat expects dim < ndim for all input tensors, got dim {dim} of a {t.dim()}-d tensor"
+            )
         if t.numel() == 0:
             raise RuntimeError("_chunk_cat expects non-empty tensor")
         if t.shape[:axis] != lead:

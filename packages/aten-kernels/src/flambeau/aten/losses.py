@@ -128,7 +128,7 @@ def huber_loss(self: Tensor, target: Tensor, reduction: int = MEAN, delta: float
     RuntimeError  unless delta is positive
     """
     if delta <= 0:
-        raise RuntimeError(f"[huber_loss] does not support non-positive values for delta, got {delta}")
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta. Got {delta}")
     return reduce(fl.ops.aten._huber_loss_each(self, target, delta), reduction)
 
 

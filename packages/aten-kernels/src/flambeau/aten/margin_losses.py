@@ -82,7 +82,9 @@ def triplet_margin_loss(
 def _rows(op: str, self: Tensor, target: Tensor, per_row: bool) -> tuple[Tensor, Tensor]:
     """Scores as (N, C) and targets as (N) or (N, C)."""
     if self.dim() > 2 or (self.dim() == 2 and self.shape[1] == 0) or (self.dim() < 2 and self.numel() == 0):
-        raise RuntimeError(f"[{op}] expected non-empty scores of shape (C) or (N, C), got {tuple(self.shape)}")
+        raise RuntimeError(
+            f"[{op}] Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(self.shape)}"
+        )
     x = self if self.dim() == 2 else self.reshape(1, -1)
     if per_row:
         fits = target.dim() <= 1 and target.numel() == x.shape[0]
@@ -90,8 +92,16 @@ def _rows(op: str, self: Tensor, target: Tensor, per_row: bool) -> tuple[Tensor,
     else:
         fits = target.numel() == x.numel() and target.dim() <= 2 and (target.dim() < 2 or target.shape == x.shape)
         t = target.reshape(x.shape) if fits else target
+    if not fits and per_row:
+        raise RuntimeError(
+            f"[{op}] target tensor should be 1-D with size equal to the rows of input. Expected target size [{x.shape[0]}], but got {list(target.shape)}"
+        )
     if not fits:
-        raise RuntimeError(f"[{op}] inconsistent target size {tuple(target.shape)} for scores {tuple(self.shape)}")
+        raise RuntimeError(
+            f"[{op}] inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
+        )
+    if target.dtype is not fl.int64:
+        raise RuntimeError(f"[{op}] expected scalar type Long but found {target.type().split('.')[-1][:-6]} for target")
     return x, t
 
 

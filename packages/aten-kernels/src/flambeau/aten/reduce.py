@@ -122,3 +122,37 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor
     top = flambeau.where(flambeau.isinf(top), flambeau.zeros_like(top), top)
     total = flambeau.log(flambeau.sum(flambeau.exp(x - top), dims, keepdim))
     return total + (top if keepdim else top.squeeze(dims) if dims else top.reshape(()))
+
+
+def hash_tensor(self: Tensor, dim: list[int] = [], *, keepdim: bool = False, mode: int = 0) -> Tensor:  # noqa: B006
+    """Exclusive or over `dim` (none: all) of the 64 bits that each element has as float64 or int64, as uint64."""
+    if mode != 0:
+        raise RuntimeError(f"[hash_tensor] Unknown hash_tensor mode: {mode}; 0, exclusive or, is allowed")
+    if self.dtype.is_complex:
+        raise NotImplementedError(f"[hash_tensor] not implemented for {self.dtype}")
+    if not dim and not self.numel():
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+        )
+    bits = self.to(flambeau.float64).view(flambeau.int64) if self.dtype.is_floating_point else self.to(flambeau.int64)
+    n = max(self.dim(), 1)
+    for d in dim:
+        if not -n <= d < n:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+        if self.dim() and not self.shape[d]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {d % n} to have non-zero size.")
+    dims = {d % n for d in dim} if dim else set(range(n))
+    if len(dims) != len(dim) and dim:
+        raise RuntimeError(f"[hash_tensor] a dim appears multiple times in {list(dim)}")
+    kept = [d for d in range(self.dim()) if d not in dims]
+    rows = (
+        bits.permute(*kept, *sorted(dims)).reshape(*(self.shape[d] for d in kept), -1)
+        if self.dim()
+        else bits.reshape(1)
+    )
+    while (size := rows.shape[-1]) > 1:  # halves onto each other; an odd element waits
+        half = size // 2
+        folded = rows.narrow(-1, 0, half) ^ rows.narrow(-1, half, half)
+        rows = flambeau.cat([folded, rows.narrow(-1, size - 1, 1)], -1) if size % 2 else folded
+    shape = [1 if d in dims else s for d, s in enumerate(self.shape)] if keepdim else [self.shape[d] for d in kept]
+    return rows.reshape(shape).view(flambeau.uint64)

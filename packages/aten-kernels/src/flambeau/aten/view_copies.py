@@ -73,7 +73,7 @@ def alias_copy(self: Tensor) -> Tensor:
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     if self.dim() and dim >= self.dim():
         raise RuntimeError(
-            f"Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false: dim {dim} of a {self.dim()}-d tensor"
+            f"Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false. It is dim {dim} of a {self.dim()}-d tensor"
         )
     return _copied(self.narrow(dim, start, length))
 

@@ -77,6 +77,8 @@ FL_API PyObject* wrap_size(IntList sizes);
 FL_API PyObject* wrap_generator(GeneratorImpl* g);  // counts a reference
 FL_API PyObject* wrap_storage(Storage s);
 FL_API PyObject* wrap_scalar(const Scalar& s);
+/// An element of that dtype: uint64 keeps its values from 2^63 on, which a Scalar holds as negative ones.
+FL_API PyObject* wrap_element(const Scalar& s, DType dtype);
 /// Takes ownership of what the value owns.
 FL_API PyObject* wrap_result(Value&& v);
 /// An argument value as a Python object (borrowed values stay owned by their frame).

@@ -1,0 +1,5 @@
+"""Signal processing: `flambeau.signal.windows`."""
+
+from flambeau.signal import windows
+
+__all__ = ["windows"]
