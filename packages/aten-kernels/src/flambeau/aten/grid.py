@@ -35,8 +35,12 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     axes = []
     for d in range(n - 1, -1, -1):
         steps = spatial[d]
-        make = {"dtype": theta.dtype, "device": theta.device}
-        line = fl.linspace(-1, 1, steps, **make) if steps > 1 else fl.zeros(steps, **make)
+        kind, device = theta.dtype, theta.device
+        line = (
+            fl.linspace(-1, 1, steps, dtype=kind, device=device)
+            if steps > 1
+            else fl.zeros(steps, dtype=kind, device=device)
+        )
         if not align_corners:
             line = line * ((steps - 1) / steps)
         axes.append(line.reshape([-1 if i == d else 1 for i in range(n)]).expand(spatial))

@@ -39,10 +39,10 @@ def _blocks(
             f"[{op}] image of {tuple(size)} with kernel_size {kernel}, dilation {dilation}, padding {padding} and stride "
             f"{stride} has {counts} blocks; there must be at least one in each dimension"
         )
-    return kernel, dilation, padding, stride, counts
+    return kernel, dilation, padding, stride, (counts[0], counts[1])
 
 
-def _places(kernel: int, dilation: int, stride: int, count: int, device: object) -> Tensor:
+def _places(kernel: int, dilation: int, stride: int, count: int, device: fl.device) -> Tensor:
     """int64 (kernel, count): the positions of a dimension of the padded image that its blocks cover."""
     line = lambda n: fl.arange(n, device=device)  # noqa: E731
     return line(kernel).mul(dilation).unsqueeze(1) + line(count).mul(stride).unsqueeze(0)
