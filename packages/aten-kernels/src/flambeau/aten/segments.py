@@ -27,8 +27,6 @@ def segment_reduce(
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     if reduce not in _KINDS:
         raise RuntimeError(f"[segment_reduce] reduce must be one of {', '.join(_KINDS)}, got {reduce}")
-    if lengths is None and offsets is None:
-        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if not data.dtype.is_floating_point:
         raise NotImplementedError(
             f"[segment_reduce] not implemented for data of {data.dtype}; floating dtypes are allowed"
@@ -63,6 +61,8 @@ def _bounds(
 ) -> tuple[Tensor, Tensor]:
     """First element of each segment, and one past its last."""
     given, name = (lengths, "lengths") if offsets is None else (offsets, "offsets")
+    if given is None:
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if given.dtype not in (flambeau.int32, flambeau.int64):
         raise NotImplementedError(f"[segment_reduce] {name} must be int32 or int64, got {given.dtype}")
     if axis != given.dim() - 1:

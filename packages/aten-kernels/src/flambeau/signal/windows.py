@@ -38,7 +38,9 @@ def _intervals(M: int, sym: bool) -> int:
     return max(M - 1 if sym else M, 1)
 
 
-def _positions(M: int, dtype: flambeau.dtype, device: object, first: float = 0.0, step: float = 1.0) -> Tensor:
+def _positions(
+    M: int, dtype: flambeau.dtype, device: flambeau.device | None, first: float = 0.0, step: float = 1.0
+) -> Tensor:
     return flambeau.linspace(first, first + (M - 1) * step, M, dtype=dtype, device=device)
 
 
@@ -158,7 +160,7 @@ def _cosine_sum(
     sym: bool,
     dtype: flambeau.dtype | None,
     layout: flambeau.layout,
-    device: object,
+    device: flambeau.device | None,
     requires_grad: bool,
 ) -> Tensor:
     dtype = _check(name, M, dtype, layout)
