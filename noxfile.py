@@ -23,7 +23,7 @@ from repo.packages import DEFAULT_TEST_TOOLS, META, Package, Repository  # noqa:
 from repo.wheels import Dist, WheelError, build_environment, sibling_constraints  # noqa: E402
 
 nox.needs_version = ">=2025.5"
-nox.options.sessions = ["lint", "wheels", "tests"]
+nox.options.sessions = ["lint", "typecheck", "codegen", "wheels", "tests"]
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True  # each session states what its environment holds
 
@@ -67,13 +67,22 @@ def everything() -> list[Package]:
     return repository.run_siblings(repository.by_name[META])
 
 
-@nox.session(default=False)
+def words_of_tests(session: nox.Session) -> list[str]:
+    """The words after `--`, where they choose what `wheels` builds: nox hands them to every session of a run."""
+    asked = {str(s) for s in session._runner.global_config.sessions or ()}  # nox offers no other way to know
+    return list(session.posargs) if asked and asked <= {"wheels", "tests"} else []
+
+
+@nox.session
 def codegen(session: nox.Session) -> None:
-    """Write the generated files to generated/ for reading; `-- --check` proves that the generator is deterministic."""
+    """Write the generated files to generated/ for reading, and prove that the generator is deterministic.
+
+    `-- --check` only proves, and writes nothing.
+    """
     prepare(session)
     session.install("-q", *repository.by_name["flambeau-opgen"].requires)
     session.env["PYTHONPATH"] = str(ROOT / "tools/opgen/src")
-    session.run("python", "tools/codegen.py", *session.posargs)
+    session.run("python", "tools/codegen.py", *(w for w in session.posargs if w == "--check"))
 
 
 @nox.session
@@ -83,10 +92,10 @@ def wheels(session: nox.Session) -> None:
     Words that name packages choose them with what they need. `-- --all` builds even current ones; `-- --isolated`
     gives each build an environment of its own (slow, for releases).
     """
-    isolated = "--isolated" in session.posargs
-    chosen = [] if "cross" in session.posargs else session.posargs
-    needed = repository.needed_for(repository.select(list(chosen))[0])
-    stale = [p for p in needed if isolated or "--all" in session.posargs or not dist.is_current(p)]
+    words = words_of_tests(session)  # other sessions need all wheels, whatever their words choose
+    isolated = "--isolated" in words
+    needed = repository.needed_for(repository.select([] if "cross" in words else words)[0])
+    stale = [p for p in needed if isolated or "--all" in words or not dist.is_current(p)]
     if not stale:
         session.log(f"the wheels in dist/ are current: {', '.join(p.short for p in needed)}")
         return
@@ -213,7 +222,7 @@ def lint(session: nox.Session) -> None:
     session.run("python", "tools/check_import.py")
 
 
-@nox.session(default=False)
+@nox.session
 def typecheck(session: nox.Session) -> None:
     """mypy on the packages with their stubs, the generator and the tools; mypy and pyright on programs that use them.
 
@@ -229,7 +238,7 @@ def typecheck(session: nox.Session) -> None:
         silent=True,
     )
     merged = link_sources(repository.packages, ROOT / "build/typecheck", generated)
-    mypy = ("mypy", "--config-file", str(ROOT / "ci/mypy.ini"), *session.posargs)
+    mypy = ("mypy", "--config-file", str(ROOT / "ci/mypy.ini"))
     listed = ROOT / "build/typecheck-files.txt"
     listed.write_text("\n".join(str(f) for f in read_by_checkers(merged)))
     session.run(*mypy, f"@{listed}", env={"MYPYPATH": str(merged)})

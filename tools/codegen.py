@@ -1,7 +1,7 @@
-"""Write the generated files to a folder, to read them; or prove that the generator is deterministic.
+"""Prove that the generator is deterministic, and write the generated files to a folder, to read them.
 
 python tools/codegen.py [--out generated]
-python tools/codegen.py --check
+python tools/codegen.py --check             only prove
 """
 
 from __future__ import annotations
@@ -54,11 +54,12 @@ def check() -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="generate twice and compare")
+    parser.add_argument("--check", action="store_true", help="generate twice and compare, write nothing")
     parser.add_argument("--out", type=Path, default=ROOT / "generated")
     args = parser.parse_args()
-    if args.check:
-        return check()
+    status = check()
+    if args.check or status:
+        return status
     shutil.rmtree(args.out, ignore_errors=True)  # a removed record must not leave its files behind
     generate(args.out)
     print(f"[codegen] {len(relative_files(args.out))} files in {args.out}")

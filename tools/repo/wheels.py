@@ -55,7 +55,7 @@ def toolchain() -> str:
         raise WheelError(
             f"[wheels] no C++20 compiler: {compiler} --version failed ({err}); install g++ or set CXX"
         ) from err
-    switches = {k: v for k, v in sorted(os.environ.items()) if k in {"CXXFLAGS", "CMAKE_ARGS", "FLAMBEAU_ISA"}}
+    switches = {k: v for k, v in sorted(os.environ.items()) if k in {"CXXFLAGS", "CMAKE_ARGS"}}
     return f"{shown.splitlines()[0]} {sys.implementation.cache_tag} {switches}"
 
 
