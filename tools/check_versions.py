@@ -1,4 +1,4 @@
-"""Fail when versions of packages that link natively differ in X.Y, or a sibling pin is not `==X.Y.*`.
+"""Fail when versions of packages that link natively differ in X.Y, or a sibling pin is not `==X.Y.*`, or the version that core-c10 tells is not its own.
 
 python tools/check_versions.py              check
 python tools/check_versions.py --set 0.2.0  write the version and the pins everywhere
@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 
 from repo.packages import ROOT, Repository, normalise
+
+TOLD = ROOT / "packages/core-c10/src/flambeau/version.py"  # what flambeau.__version__ is
 
 
 def minor(version: str) -> str:
@@ -31,12 +33,16 @@ def problems(repository: Repository) -> Iterator[str]:
                 yield f"{package.folder.name}/pyproject.toml asks for {requirement!r}; the checkout has {wanted!r}"
         if not (package.folder / "README.md").exists():
             yield f"{package.folder.name} has no README.md"
+    core = repository.by_name["flambeau-core-c10"].version
+    if f'__version__ = "{core}"' not in TOLD.read_text():
+        yield f"{TOLD.relative_to(ROOT)} does not say {core}; run tools/check_versions.py --set {core}"
 
 
 def set_version(repository: Repository, version: str) -> None:
-    """Edit the version and every sibling pin in each pyproject.toml."""
+    """Edit the version and every sibling pin in each pyproject.toml, and what `flambeau.__version__` tells."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise SystemExit(f"[versions] --set takes X.Y.Z, got {version!r}")
+    TOLD.write_text(re.sub(r'__version__ = ".*"', f'__version__ = "{version}"', TOLD.read_text()))
     names = "|".join(re.escape(p.name) for p in repository.packages)
     for package in repository.packages:
         file = package.folder / "pyproject.toml"
