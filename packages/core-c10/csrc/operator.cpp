@@ -283,11 +283,10 @@ void write_to_meta(const Operator& op, KeySet, const Value* args, Value* results
   for (int i = 0; i < op.num_results; ++i) set_result(results + i, Tensor(self));
 }
 
-// Where the kernel of a record goes: the backends it serves.
+// Where the kernel of a record goes: the backends it serves. A decomposition serves those that are left.
 void install_kernel(Operator& op, const OpDef& def) {
-  if (def.python)
-    op.set_composite_kernel(
-        [](const Operator& o, KeySet k, const Value* a, Value* r) { python_composite_kernel(o, k, a, r); });
+  if (!def.kernel)
+    FL_INTERNAL_CHECK(def.python, op.name, " has no body");
   else if (def.op_class == OpClass::Composite || (def.flags & kBackendFree))
     op.set_composite_kernel(def.kernel);
   else {
@@ -295,6 +294,9 @@ void install_kernel(Operator& op, const OpDef& def) {
     if (def.kernel == &run_shaped_functional) op.set_kernel(Key::Meta, &run_shaped_meta);
     if ((def.flags & kMutates) && op.num_results == 1) op.set_kernel(Key::Meta, &write_to_meta);
   }
+  if (def.python)
+    op.set_composite_kernel(
+        [](const Operator& o, KeySet k, const Value* a, Value* r) { python_composite_kernel(o, k, a, r); });
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ std::array<Tensor, 2> reduce_tensor(const char* op, std::string_view name, const
     args.out[r] = static_cast<char*>(out.data());
     args.out_strides[r] = out_strides[r];
   }
-  if (outs[0].numel() == 0) return outs;
+  if (outs[0].numel() == 0 || self.is_meta()) return outs;
   ReleaseInterpreter long_work(self.numel() > 65536);
   reduce(*kernel, code, args, params);
   return outs;

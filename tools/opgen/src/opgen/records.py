@@ -22,7 +22,7 @@ FIELDS = {
     "class": f"one of {', '.join(CLASSES)}",
     "variants": f"where it appears: a list of {', '.join(PLACES)} (default: function, method)",
     "pointwise": "name of a scalar body in schemas/scalar/; it says the dtypes",
-    "reduction": "names of the reductions in schemas/scalar/ that the kernel runs",
+    "reduction": "names of the reductions in schemas/scalar/ that the kernel runs; it serves meta tensors too",
     "shape": "C++ shape rule",
     "kernel": "C++ kernel",
     "inplace_kernel": "C++ kernel that writes to self and returns it: <name>_ runs it on self, <name> on a copy",

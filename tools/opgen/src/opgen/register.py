@@ -150,6 +150,12 @@ def print_registration(records: list[Record], package: str) -> str:
         for r in records
         if r.inplace_kernel
     ]
+    # reduce_tensor looks at memory last, so that kernels which end in it serve meta tensors too
+    lines += [
+        f'  get_operator("aten", "{r.schema.full_name}").set_kernel(Key::Meta, {kernel_of(r)[0]});  // {r.where}'
+        for r in records
+        if r.reductions
+    ]
     lines += ["}", "", "}  // namespace flambeau", ""]
     return "\n".join(lines)
 

@@ -168,7 +168,7 @@ def print_index(index: dict[str, str]) -> str:
     names = []
     for name, target in sorted(index.items()):
         module, _, attribute = target.partition(":")
-        if target == f"flambeau._C:{name}":
+        if target == f"flambeau._C:{name}" or name.startswith("_"):  # private names are for core-c10
             continue
         names.append(name)
         lines.append(f"from {module} import {attribute} as {name}" if attribute else f"import {module} as {name}")

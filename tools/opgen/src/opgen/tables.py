@@ -40,6 +40,7 @@ def load_tables(schemas: Path) -> Tables:
     sources = schemas.parent / "packages"
     if sources.is_dir():  # not there where only the tables were copied
         check_python(records, sources)
+        check_reductions_run(records, sources)
     return tables
 
 
@@ -99,6 +100,15 @@ def check_python(records: Iterable[Record], packages: Path) -> None:
             defined[module] = set(_names_of(module, packages, record))
         if function not in defined[module]:
             raise RecordError(f"{record.where}: python is {record.python!r}, but {module} defines no {function!r}")
+
+
+def check_reductions_run(records: Iterable[Record], packages: Path) -> None:
+    """What `reduction:` says is what kernels ask for by name."""
+    text = "".join(f.read_text(encoding="utf-8") for f in sorted(packages.glob("*/csrc/reduce/*.cpp")))
+    for record in records:
+        for name in record.reductions:
+            if f'"{name}"' not in text:
+                raise RecordError(f"{record.where}: no kernel in csrc/reduce runs the reduction {name!r}")
 
 
 def _names_of(module: str, packages: Path, record: Record) -> Iterator[str]:
