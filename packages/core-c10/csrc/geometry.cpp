@@ -114,11 +114,4 @@ Overlap memory_overlap(const Tensor& a, const Tensor& b) {
   return interleaved(a, b) ? Overlap::None : Overlap::Partial;
 }
 
-void check_no_partial_overlap(const char* op, const Tensor& out, const Tensor& in) {
-  FL_CHECK(
-      memory_overlap(out, in) != Overlap::Partial, "[", op,
-      "] unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-      "location. Please clone() the tensor before performing the operation.");
-}
-
 }  // namespace flambeau

@@ -33,9 +33,6 @@ void gemm_f64(bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, c
 void gemm_bf16(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const uint16_t* A, int64_t lda,
                const uint16_t* B, int64_t ldb, float beta, uint16_t* C, int64_t ldc,
                const GemmEpilogue* epilogue = nullptr);
-void gemm_bf16_f32(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const uint16_t* A, int64_t lda,
-                   const uint16_t* B, int64_t ldb, float beta, float* C, int64_t ldc,
-                   const GemmEpilogue* epilogue = nullptr);
 void gemm_f16(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const uint16_t* A, int64_t lda,
               const uint16_t* B, int64_t ldb, float beta, uint16_t* C, int64_t ldc,
               const GemmEpilogue* epilogue = nullptr);

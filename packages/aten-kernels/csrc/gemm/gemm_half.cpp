@@ -196,12 +196,4 @@ void gemm_f16(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, co
   gemm_to_half(Half::kF16, {ta, tb, M, N, K, alpha, A, lda, B, ldb}, beta, C, ldc, epilogue);
 }
 
-void gemm_bf16_f32(bool ta, bool tb, int64_t M, int64_t N, int64_t K, float alpha, const uint16_t* A, int64_t lda,
-                   const uint16_t* B, int64_t ldb, float beta, float* C, int64_t ldc, const GemmEpilogue* epilogue) {
-  if (M <= 0 || N <= 0) return;
-  const Call c{ta, tb, M, N, K, alpha, A, lda, B, ldb};
-  multiply(Half::kBf16, make_problem<float>(ta, tb, M, N, K, alpha, nullptr, 0, nullptr, 0, beta, C, ldc, epilogue),
-           c.a(), c.b());
-}
-
 }  // namespace flambeau::gemm

@@ -48,21 +48,12 @@ template <typename T> FL_VM Real<T> softplus(T x, T beta, T threshold) {
   const T z = x * beta;
   return z > threshold ? x : log1p(exp(z)) / beta;
 }
-/// Derivative of softplus(x, beta, threshold) by x.
-template <typename T> FL_VM Real<T> softplus_grad(T x, T beta, T threshold) {
-  const T z = x * beta;
-  return z > threshold ? T(1) : sigmoid(z);
-}
 
 /// x sigmoid(x); NaN at -inf, as in torch.
 template <typename T> FL_VM Real<T> silu(T x) {
   const T y = x < -detail::kSigmoidLimit<T> ? x * T(0) : x;
   const T r = y * detail::kSigmoidScale<T> / detail::sigmoid_denominator(x);
   return abs(x) < T(1e-18) ? T(0.5) * x : r;  // the scaled numerator may be subnormal
-}
-template <typename T> FL_VM Real<T> silu_grad(T x) {
-  const T s = sigmoid(x);
-  return s * (T(1) + x * (T(1) - s));
 }
 template <typename T> FL_VM Real<T> mish(T x) { return x * tanh(log1p(exp(x))); }
 
@@ -89,22 +80,10 @@ FL_VM double normal_cdf(double x) { return 0.5 * (1.0 + erf(x * 0.70710678118654
 
 /// x Phi(x), Phi the standard normal distribution function.
 template <typename T> FL_VM Real<T> gelu(T x) { return x * detail::normal_cdf(x); }
-/// d/dx gelu(x) = Phi(x) + x phi(x).
-template <typename T> FL_VM Real<T> gelu_grad(T x) {
-  const T pdf = exp(T(-0.5) * x * x) * T(0.39894228040143267794);
-  return fma_(x, pdf, detail::normal_cdf(x));
-}
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 template <typename T> FL_VM Real<T> gelu_tanh(T x) {
   const T u = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
   return T(0.5) * x * (T(1) + tanh(u));
-}
-template <typename T> FL_VM Real<T> gelu_tanh_grad(T x) {
-  const T x2 = x * x;
-  const T u = T(0.79788456080286535588) * (x + T(0.044715) * x2 * x);
-  const T t = tanh(u);
-  const T du = T(0.79788456080286535588) * (T(1) + T(3 * 0.044715) * x2);
-  return T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * du;
 }
 
 FL_VM_END

@@ -31,12 +31,6 @@ template <typename T> FL_VM T safe_divisor(T b) {
 
 }  // namespace detail
 
-template <typename T> FL_VM Int<T> wrapping_add(T a, T b) {
-  return static_cast<T>(static_cast<detail::Wide<T>>(a) + static_cast<detail::Wide<T>>(b));
-}
-template <typename T> FL_VM Int<T> wrapping_sub(T a, T b) {
-  return static_cast<T>(static_cast<detail::Wide<T>>(a) - static_cast<detail::Wide<T>>(b));
-}
 template <typename T> FL_VM Int<T> wrapping_mul(T a, T b) {
   return static_cast<T>(static_cast<detail::Wide<T>>(a) * static_cast<detail::Wide<T>>(b));
 }
@@ -51,7 +45,6 @@ template <typename T> FL_VM Int<T> iabs(T a) {
     return a;
   }
 }
-template <typename T> FL_VM Int<T> isign(T a) { return static_cast<T>((a > T(0)) - (a < T(0))); }
 
 /// Quotient towards zero.
 template <typename T> FL_VM Int<T> trunc_div(T a, T b) {

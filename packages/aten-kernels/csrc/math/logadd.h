@@ -24,10 +24,6 @@ template <typename T> FL_VM Real<T> xlogy(T x, T y) {
   const T r = x == T(0) ? T(0) : x * log(y);
   return y != y ? y : r;
 }
-template <typename T> FL_VM Real<T> xlog1py(T x, T y) {
-  const T r = x == T(0) ? T(0) : x * log1p(y);
-  return y != y ? y : r;
-}
 /// -x log(x): 0 at 0, -inf below.
 template <typename T> FL_VM Real<T> entr(T x) {
   const T r = x > T(0) ? -x * log(x) : T(0);

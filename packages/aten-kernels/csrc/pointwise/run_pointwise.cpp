@@ -2,10 +2,10 @@
 
 #include "flambeau/core/kernel.h"
 #include "flambeau/core/out_layout.h"
+#include "flambeau/core/promotion.h"
 #include "iterator/operands.h"
 #include "pointwise/convert.h"
 #include "pointwise/pointwise_kernel.h"
-#include "pointwise/promotion.h"
 
 namespace flambeau {
 namespace {
@@ -56,11 +56,6 @@ DType compute_dtype(const Call& c) {
   PromotionState state;
   for (int i = 0; i < c.num_inputs; ++i)
     if (c.kernel.operands[c.kernel.num_outputs + i] == OperandKind::kCompute) state.add(c.inputs[i]);
-  for (int i = 0; i < c.num_params; ++i) {
-    if (c.kernel.params[i] != ParamKind::kCompute || c.params[i].is_none()) continue;
-    // clamp(x, 0.5) of integers is floating, but alpha of add is not: only bodies that compare or select with the
-    // number promote
-  }
   DType t = state.result();
   if (c.kernel.promote == Promote::kIntToFloat && is_integral(t, true)) t = default_dtype();
   if (c.kernel.promote == Promote::kBoolToInt && is_bool(t)) t = DType::Int64;
@@ -107,7 +102,6 @@ Param to_param(const Call& c, const Value& v, ParamKind kind) {
     FL_CHECK(s.is_integral() || c.op.name.starts_with("hardtanh"), "For integral input tensors, argument ",
              c.op.name == "add" || c.op.name == "sub" || c.op.name == "rsub" ? "alpha" : "value",
              " must not be a floating point number.");
-    FL_CHECK(!is_bool(c.compute) || s.is_bool() || s.to_int() == 0 || s.to_int() == 1 || true, "");
     if (is_bool(c.compute))
       p.b = s.to_bool();
     else
@@ -201,7 +195,6 @@ bool run_simple(const Operator& op, const PointwiseKernel& k, const Value* args,
   for (int i = 1; i <= k.num_inputs; ++i)
     if (k.operands[i] != OperandKind::kCompute) return false;
   const DType out_type = operand_dtype(k.operands[0], t);
-  const int64_t out_bytes = a->numel * item_size(out_type);
   if (a->numel > 16384) return false;
   Param params[kMaxPointwiseParams];
   for (int i = 0; i < k.num_params; ++i) {
@@ -223,7 +216,6 @@ bool run_simple(const Operator& op, const PointwiseKernel& k, const Value* args,
       return false;
     }
   }
-  (void)out_bytes;
   Tensor out = empty_same_contiguous(*a, out_type);
   char* ptrs[3] = {out.impl()->data(), a->data(), b->data()};
   const int64_t strides[3] = {item_size(out_type), item_size(t), item_size(t)};
@@ -261,7 +253,7 @@ void run_pointwise_meta(const Operator& op, KeySet, const Value* args, Value* re
 
 // Writes into `out` where the loop may: right dtype, and every input disjoint from it or exactly it. Else through a
 // temporary.
-static void write_to(const Operator& op, const Call& c, IntList shape, const Tensor& out) {
+static void write_to(const Call& c, IntList shape, const Tensor& out) {
   Tensor operands[kMaxOperands];
   const DType want = operand_dtype(c.kernel.operands[0], c.compute);
   bool direct = out.dtype() == want;
@@ -271,7 +263,6 @@ static void write_to(const Operator& op, const Call& c, IntList shape, const Ten
   run_loop(c, shape, operands, 0);
   if (!direct) copy_values(out, operands[0]);
   out.storage().bump_version();
-  (void)op;
 }
 
 void run_pointwise_inplace(const Operator& op, KeySet keys, const Value* args, Value* results) {
@@ -290,7 +281,7 @@ void run_pointwise_inplace(const Operator& op, KeySet keys, const Value* args, V
   FL_CHECK(!has_internal_overlap(self),
            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
            "Please clone() the tensor before performing the operation.");
-  write_to(op, c, shape, self);
+  write_to(c, shape, self);
   set_result(results, Tensor(self));
 }
 
@@ -309,7 +300,7 @@ void run_pointwise_out(const Operator& op, KeySet keys, const Value* args, Value
     const Tensor model = allocate_result(c, shape, want);
     prepare_out(f.name.c_str(), out, shape, want, model.strides());
   }
-  write_to(op, c, shape, out);
+  write_to(c, shape, out);
   set_result(results, Tensor(out));
 }
 

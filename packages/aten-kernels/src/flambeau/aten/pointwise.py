@@ -106,10 +106,10 @@ def _no_complex(name: str, *tensors: Tensor | None) -> None:
             raise RuntimeError(f"{name} is not supported for complex types")
 
 
-def _with_number(self: Tensor, *numbers: object) -> Tensor:
+def _with_number(self: Tensor, *numbers: complex | None) -> Tensor:
     """self in the dtype that arithmetic with the numbers has."""
     dtype = self.dtype
-    for n in numbers:
+    for n in (n for n in numbers if n is not None):
         dtype = flambeau.result_type(flambeau.empty(1, dtype=dtype), n)
     return self if dtype == self.dtype else self.to(dtype)
 

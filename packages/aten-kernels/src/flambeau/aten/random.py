@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import flambeau
 from flambeau import Tensor
@@ -58,11 +57,6 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """alpha_dropout of whole channels."""
     return _dropped(input, p, train, True, _alpha)
-
-
-def randint_like_tensor(self: Tensor, high: Tensor, **options: Any) -> Tensor:
-    """randint_like whose bound is in a 0-d tensor."""
-    return flambeau.randint_like(self, int(high.item()), **options)
 
 
 def cauchy(

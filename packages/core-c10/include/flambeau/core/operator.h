@@ -27,7 +27,7 @@ struct OpDef {
   const char* schema;  ///< "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
   OpClass op_class;
   uint16_t flags;       ///< OpFlags
-  Kernel kernel;        ///< CPU kernel, or the decomposition for composites; null where `python` is set
+  Kernel kernel;        ///< CPU kernel, or a decomposition in C++; null where `python` is all there is
   const void* payload;  ///< what the kernel reads: a PointwiseKernel, a ShapedKernel...
   const char* python;   ///< "module:function" of a Python decomposition, or null
   const char* doc;
@@ -48,7 +48,6 @@ enum OpFlags : uint16_t {
   kLinalg = 1024,      ///< flambeau.linalg.<name without linalg_>
   kSpecial = 2048,
   kFft = 4096,
-  kSparse = 8192,
   kOutExact = 16384,     ///< out= has the dtype of the result
   kOutDisjoint = 32768,  ///< out= shares no memory with an input
 };

@@ -52,7 +52,6 @@ struct TensorImpl {
   bool wrapped_number = false;  ///< made from a Python number: takes part weakly in type promotion
   bool inference = false;       ///< made in inference mode: no autograd, no version checks
   bool owns_pyobj = false;      ///< the Python object is kept alive by this tensor (see Note [Two-way identity])
-  bool neg_or_conj_reserved = false;
   KeySet keys = key_bit(Key::CPU);
   StorageImpl* storage = nullptr;  ///< owned reference
   int64_t offset = 0;              ///< in elements
@@ -181,8 +180,6 @@ FL_API bool has_internal_overlap(const Tensor& t);
 enum class Overlap { None, Full, Partial };
 /// How the memory of `a` meets that of `b`. Full: same geometry on the same storage.
 FL_API Overlap memory_overlap(const Tensor& a, const Tensor& b);
-/// Throws RuntimeError when writing to `out` while reading `in` could give wrong numbers.
-FL_API void check_no_partial_overlap(const char* op, const Tensor& out, const Tensor& in);
 /// Element of a 0-d or one-element tensor.
 FL_API Scalar item(const Tensor& t);
 /// Element at an address / writing one, converting between any dtypes as `.item()` and `fill_` do.

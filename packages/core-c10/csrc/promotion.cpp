@@ -1,4 +1,4 @@
-#include "pointwise/promotion.h"
+#include "flambeau/core/promotion.h"
 
 namespace flambeau {
 namespace {

@@ -5,7 +5,7 @@
 
 namespace flambeau {
 
-class PromotionState {
+class FL_API PromotionState {
  public:
   void add(const Tensor& t);
   void add(DType t, bool dimensioned, bool wrapped);
