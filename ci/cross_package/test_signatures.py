@@ -45,3 +45,33 @@ def test_docstrings() -> None:
 @pytest.mark.parametrize("name", ["add", "sum", "cat", "zeros"])
 def test_a_signature_names_its_parameters(name: str) -> None:
     assert inspect.signature(getattr(flambeau, name)).parameters
+
+
+def test_a_signature_holds_every_overload() -> None:
+    parameters = inspect.signature(flambeau.sum).parameters
+    assert list(parameters) == ["input", "dim", "keepdim", "dtype", "out"]
+    inspect.signature(flambeau.max).bind(flambeau.ones(2), other=flambeau.ones(2))
+    assert "dim_IntList" in flambeau.sum.__doc__
+
+
+def test_defaults_are_values_and_not_their_text() -> None:
+    parameters = inspect.signature(flambeau.conv2d).parameters
+    assert parameters["stride"].default == [1, 1]
+    assert parameters["groups"].default == 1
+    assert inspect.signature(flambeau.add).parameters["alpha"].default == 1
+
+
+def test_overloads_and_packets_are_described() -> None:
+    packet = flambeau.ops.aten.add
+    assert list(inspect.signature(packet).parameters)[:2] == ["input", "other"]
+    assert list(inspect.signature(packet.Tensor).parameters)[:2] == ["input", "other"]
+    assert "add.Tensor" in packet.__doc__
+    assert type(packet).__doc__
+    assert type(packet.Tensor).__doc__
+
+
+def test_docstrings_tell_facts_of_the_record() -> None:
+    assert "Dtypes: " in flambeau.exp.__doc__
+    assert "`exp_` is its in-place form." in flambeau.exp.__doc__
+    assert "shares memory with the first argument" in flambeau.transpose.__doc__
+    assert "In place, self is written" in flambeau.exp_.__doc__

@@ -93,15 +93,16 @@ PyObject* get_output_nr(PyObject* s, void*) {
   return PyLong_FromLong(m ? m->output : 0);
 }
 
-PyGetSetDef properties[] = {{"requires_grad", get_requires_grad, set_requires_grad_attr,
-                             "Whether operators on the tensor are recorded for gradients.", nullptr},
-                            {"grad", get_grad, set_grad, "The gradient that backward accumulated, or None.", nullptr},
-                            {"_grad", get_grad, set_grad, nullptr, nullptr},
-                            {"grad_fn", get_grad_fn, nullptr, "The node that made the tensor, or None.", nullptr},
-                            {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made the tensor.", nullptr},
-                            {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
-                            {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef properties[] = {
+    {"requires_grad", get_requires_grad, set_requires_grad_attr,
+     "Whether operators on the tensor are recorded for gradients.", nullptr},
+    {"grad", get_grad, set_grad, "The gradient that backward accumulated, or None.", nullptr},
+    {"_grad", get_grad, set_grad, nullptr, nullptr},
+    {"grad_fn", get_grad_fn, nullptr, "The node that made the tensor, or None.", nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether no recorded operator made the tensor.", nullptr},
+    {"retains_grad", get_retains_grad, nullptr, "Whether backward keeps its gradient although it is no leaf.", nullptr},
+    {"output_nr", get_output_nr, nullptr, "Which result of its node it is.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* m_requires_grad_(PyObject* s, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"requires_grad", nullptr};

@@ -80,7 +80,7 @@ PyObject* install_methods(PyObject*, PyObject*) {
         if (o->flags & kMethod) list.push_back(o);
       Owned key(PyUnicode_InternFromString(names[i].c_str()));
       if (PyObject* old = PyDict_GetItem(dict, key.get());
-          old && Py_TYPE(old)->tp_name != std::string_view("flambeau._C.OpMethod"))
+          old && Py_TYPE(old)->tp_name != std::string_view("flambeau._C._OpMethod"))
         continue;
       Owned f(make_op_function(names[i], std::move(list), true, "flambeau"));
       checked(PyDict_SetItem(dict, key.get(), f.get()));

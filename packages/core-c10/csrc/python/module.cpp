@@ -11,6 +11,8 @@ namespace flambeau::python {
 void init_torch_function(PyObject* module);
 void init_library(PyObject* module);
 void init_settings(PyObject* module);
+void init_promotion(PyObject* module);
+void init_describe(PyObject* module);
 
 /// Fills flambeau._C. Called once, by the module's init function.
 FL_API int fill_core_module(PyObject* module) {
@@ -24,6 +26,8 @@ FL_API int fill_core_module(PyObject* module) {
     init_dlpack(module);
     init_library(module);
     init_settings(module);
+    init_promotion(module);
+    init_describe(module);
     install_python_kernels();
     register_core_operators();
     return 0;

@@ -258,10 +258,18 @@ PyGetSetDef op_properties[] = {
        return list.release();
      },
      nullptr, "Schemas of the overloads, in the order they are tried.", nullptr},
-    {"_op_doc", [](PyObject* s, void*) { return PyUnicode_FromString(fn(s).overloads->front()->doc.c_str()); }, nullptr,
-     nullptr, nullptr},
-    {"_has_out", [](PyObject* s, void*) { return PyBool_FromLong(fn(s).overloads->front()->out != nullptr); }, nullptr,
-     nullptr, nullptr},
+    {"_overloads",
+     [](PyObject* s, void*) {
+       return guarded([&] {
+         Owned list(checked(PyList_New(0)));
+         for (const Operator* op : *fn(s).overloads) {
+           Owned overload(describe_overload(*op));
+           checked(PyList_Append(list.get(), overload.get()));
+         }
+         return list.release();
+       });
+     },
+     nullptr, "The overloads' schemas, arguments, facts, docs and decompositions (flambeau._signatures).", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
@@ -326,10 +334,10 @@ void init_op_function(PyObject* module) {
                      slots};
     return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   };
-  OpFunctionType = make("flambeau._C.OpFunction", false);
-  OpMethodType = make("flambeau._C.OpMethod", true);
-  checked(PyModule_AddObjectRef(module, "OpMethod", reinterpret_cast<PyObject*>(OpMethodType)));
-  checked(PyModule_AddObjectRef(module, "OpFunction", reinterpret_cast<PyObject*>(OpFunctionType)));
+  OpFunctionType = make("flambeau._C._OpFunction", false);
+  OpMethodType = make("flambeau._C._OpMethod", true);
+  checked(PyModule_AddObjectRef(module, "_OpMethod", reinterpret_cast<PyObject*>(OpMethodType)));
+  checked(PyModule_AddObjectRef(module, "_OpFunction", reinterpret_cast<PyObject*>(OpFunctionType)));
 }
 
 }  // namespace flambeau::python

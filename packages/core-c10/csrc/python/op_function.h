@@ -22,6 +22,9 @@ struct OpFunction {
 
 FL_API PyObject* make_op_function(const std::string& name, std::vector<const Operator*> overloads, bool is_method,
                                   const char* module);
+/// (schema text, arguments, facts, doc, decomposition) of an overload. An argument is (name, type, is a list, may be
+/// None, items may be None, fixed length, keyword only, a number may stand for it, default or `...`).
+PyObject* describe_overload(const Operator& op);
 /// Calls one overload with positional arguments.
 FL_API PyObject* call_operator(const Operator& op, PyObject* const* args, Py_ssize_t nargs);
 /// As above; false when the arguments do not fit. `func` is what __torch_function__ is told was called.

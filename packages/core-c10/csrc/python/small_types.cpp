@@ -38,15 +38,17 @@ PyMethodDef dtype_methods[] = {{"__reduce__", member_reduce, METH_NOARGS, nullpt
                                {"__copy__", member_same, METH_NOARGS, nullptr},
                                {"__deepcopy__", member_same, METH_O, nullptr},
                                {"to_real", [](PyObject* s, PyObject*) { return wrap_dtype(to_real(dt(s))); },
-                                METH_NOARGS, "The dtype of the real part."},
+                                METH_NOARGS, "to_real($self, /)\n--\n\nThe dtype of the real part."},
                                {"to_complex", [](PyObject* s, PyObject*) { return wrap_dtype(to_complex(dt(s))); },
-                                METH_NOARGS, "The complex dtype of the same precision."},
+                                METH_NOARGS, "to_complex($self, /)\n--\n\nThe complex dtype of the same precision."},
                                {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef dtype_properties[] = {
-    {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(is_floating(dt(s))); }, nullptr, nullptr,
-     nullptr},
-    {"is_complex", [](PyObject* s, void*) { return PyBool_FromLong(is_complex(dt(s))); }, nullptr, nullptr, nullptr},
-    {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(is_signed(dt(s))); }, nullptr, nullptr, nullptr},
+    {"is_floating_point", [](PyObject* s, void*) { return PyBool_FromLong(is_floating(dt(s))); }, nullptr,
+     "Whether it is a floating dtype.", nullptr},
+    {"is_complex", [](PyObject* s, void*) { return PyBool_FromLong(is_complex(dt(s))); }, nullptr,
+     "Whether it is a complex dtype.", nullptr},
+    {"is_signed", [](PyObject* s, void*) { return PyBool_FromLong(is_signed(dt(s))); }, nullptr,
+     "Whether it has negative numbers.", nullptr},
     {"itemsize", [](PyObject* s, void*) { return PyLong_FromLongLong(item_size(dt(s))); }, nullptr,
      "Bytes an element takes.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -58,11 +60,13 @@ PyTypeObject* make_type(const char* name, size_t size, std::initializer_list<PyT
   return reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
 }
 
-PyTypeObject* member_type(const char* name, PyMethodDef* methods, PyGetSetDef* properties) {
-  return make_type(
-      name, sizeof(PyMember),
-      {{Py_tp_repr, reinterpret_cast<void*>(member_repr)}, {Py_tp_methods, methods}, {Py_tp_getset, properties}},
-      Py_TPFLAGS_DISALLOW_INSTANTIATION);
+PyTypeObject* member_type(const char* name, const char* doc, PyMethodDef* methods, PyGetSetDef* properties) {
+  return make_type(name, sizeof(PyMember),
+                   {{Py_tp_doc, const_cast<char*>(doc)},
+                    {Py_tp_repr, reinterpret_cast<void*>(member_repr)},
+                    {Py_tp_methods, methods},
+                    {Py_tp_getset, properties}},
+                   Py_TPFLAGS_DISALLOW_INSTANTIATION);
 }
 
 PyObject* make_member(PyTypeObject* type, int value, const char* name) {
@@ -121,21 +125,26 @@ PyObject* device_mode(PyObject* self, PyObject* args, const char* name) {
   Owned f(PyObject_GetAttrString(module.get(), name));
   return f ? PyObject_CallFunctionObjArgs(f.get(), self, args, nullptr) : nullptr;
 }
+constexpr const char* kDeviceDoc =
+    "device(type, index=None)\n--\n\n"
+    "Where a tensor's memory is: 'cpu' or 'meta' (sizes and no memory), with an index in the string or beside it.\n\n"
+    "As a context manager it is where factory functions put new tensors. Raises RuntimeError for an unknown type or "
+    "an index below 0 or above 127.";
 PyMethodDef device_methods[] = {
     {"__reduce__", device_reduce, METH_NOARGS, nullptr},
     {"__enter__", [](PyObject* s, PyObject*) { return device_mode(s, Py_None, "enter"); }, METH_NOARGS,
-     "New tensors go to this device inside the block."},
+     "__enter__($self, /)\n--\n\nNew tensors go to this device inside the block."},
     {"__exit__", [](PyObject* s, PyObject* a) { return device_mode(s, a, "leave"); }, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef device_properties[] = {
-    {"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_type_name(dev(s).type)); }, nullptr, nullptr,
-     nullptr},
+    {"type", [](PyObject* s, void*) { return PyUnicode_FromString(device_type_name(dev(s).type)); }, nullptr,
+     "Kind of device, such as 'cpu'.", nullptr},
     {"index",
      [](PyObject* s, void*) -> PyObject* {
        if (dev(s).index < 0) Py_RETURN_NONE;
        return PyLong_FromLong(dev(s).index);
      },
-     nullptr, nullptr, nullptr},
+     nullptr, "Its number among those of its kind, or None.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 // --- Size: a tuple of ints
@@ -190,9 +199,10 @@ PyObject* size_reduce(PyObject* self, PyObject*) {
   Owned as_tuple(list ? PyList_AsTuple(list.get()) : nullptr);
   return as_tuple ? Py_BuildValue("(O(O))", SizeType, as_tuple.get()) : nullptr;
 }
-PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "Number of elements a tensor of this size has."},
-                              {"__reduce__", size_reduce, METH_NOARGS, nullptr},
-                              {nullptr, nullptr, 0, nullptr}};
+PyMethodDef size_methods[] = {
+    {"numel", size_numel, METH_NOARGS, "numel($self, /)\n--\n\nNumber of elements a tensor of this size has."},
+    {"__reduce__", size_reduce, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 // --- Generator
 // ----------------------------------------------------------------------------------------------------------
@@ -261,15 +271,21 @@ PyObject* generator_set_state(PyObject* self, PyObject* state) {
     return Py_NewRef(self);
   });
 }
+constexpr const char* kGeneratorDoc =
+    "Generator(device='cpu')\n--\n\n"
+    "A stream of random numbers, PyTorch's for the same seed. Raises RuntimeError for devices other than the CPU.";
 PyMethodDef generator_methods[] = {
-    {"manual_seed", generator_manual_seed, METH_O, "Restarts the stream at a 64-bit seed; returns self."},
+    {"manual_seed", generator_manual_seed, METH_O,
+     "manual_seed($self, seed, /)\n--\n\nRestarts the stream at a 64-bit seed; returns self."},
     {"initial_seed", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(gen(s).initial_seed()); },
-     METH_NOARGS, "The seed the stream started from."},
+     METH_NOARGS, "initial_seed($self, /)\n--\n\nThe seed the stream started from."},
     {"seed", [](PyObject* s, PyObject*) { return PyLong_FromUnsignedLongLong(gen(s).seed()); }, METH_NOARGS,
-     "Restarts from the system's entropy; returns the seed."},
+     "seed($self, /)\n--\n\nRestarts from the system's entropy; returns the seed."},
     {"get_state", generator_get_state, METH_NOARGS,
-     "The state as a uint8 tensor of 5056 bytes, interchangeable with torch's."},
-    {"set_state", generator_set_state, METH_O, "Restores a state that get_state gave."},
+     "get_state($self, /)\n--\n\nThe state as a uint8 tensor of 5056 bytes, interchangeable with torch's."},
+    {"set_state", generator_set_state, METH_O,
+     "set_state($self, state, /)\n--\n\nRestores a state that get_state gave. Raises TypeError for what is no uint8 tensor,\n"
+     "RuntimeError for one that holds no state."},
     {"clone_state",
      [](PyObject* s, PyObject*) {
        GeneratorImpl* c = gen(s).clone();
@@ -277,20 +293,26 @@ PyMethodDef generator_methods[] = {
        c->release();
        return o;
      },
-     METH_NOARGS, "A new generator in the same state."},
+     METH_NOARGS, "clone_state($self, /)\n--\n\nA new generator in the same state."},
     {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef generator_properties[] = {
-    {"device", [](PyObject*, void*) { return wrap_device({DeviceType::CPU, -1}); }, nullptr, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef generator_properties[] = {{"device", [](PyObject*, void*) { return wrap_device({DeviceType::CPU, -1}); },
+                                       nullptr, "Where it draws numbers: the CPU.", nullptr},
+                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 void add(PyObject* module, const char* name, PyTypeObject* type) {
   checked(PyModule_AddObjectRef(module, name, reinterpret_cast<PyObject*>(type)));
 }
 
 void init_members(PyObject* module) {
-  DTypeType = member_type("flambeau.dtype", dtype_methods, dtype_properties);
-  LayoutType = member_type("flambeau.layout", member_methods, nullptr);
-  MemoryFormatType = member_type("flambeau.memory_format", member_methods, nullptr);
+  DTypeType = member_type("flambeau.dtype", "The type of a tensor's elements: flambeau.float32, flambeau.int64...",
+                          dtype_methods, dtype_properties);
+  LayoutType = member_type("flambeau.layout",
+                           "How a tensor's elements are kept; flambeau.strided is the one that operators take.",
+                           member_methods, nullptr);
+  MemoryFormatType = member_type("flambeau.memory_format",
+                                 "The order of elements in memory: contiguous_format (row-major), channels_last, "
+                                 "channels_last_3d, preserve_format.",
+                                 member_methods, nullptr);
   for (int i = 0; i < kNumDTypes; ++i) {
     g_dtypes[i] = make_member(DTypeType, i, dtype_name(static_cast<DType>(i)));
     checked(PyModule_AddObjectRef(module, dtype_name(static_cast<DType>(i)), g_dtypes[i]));
@@ -320,7 +342,8 @@ void init_members(PyObject* module) {
 void init_types(PyObject* module) {
   init_members(module);
   DeviceType_ = make_type("flambeau.device", sizeof(PyDevice),
-                          {{Py_tp_new, reinterpret_cast<void*>(device_new)},
+                          {{Py_tp_doc, const_cast<char*>(kDeviceDoc)},
+                           {Py_tp_new, reinterpret_cast<void*>(device_new)},
                            {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
                            {Py_tp_str, reinterpret_cast<void*>(device_str)},
                            {Py_tp_hash, reinterpret_cast<void*>(device_hash)},
@@ -329,20 +352,23 @@ void init_types(PyObject* module) {
                            {Py_tp_getset, device_properties}});
   add(module, "device", DeviceType_);
   {
-    PyType_Slot slots[] = {{Py_tp_base, &PyTuple_Type},
-                           {Py_tp_new, reinterpret_cast<void*>(size_new)},
-                           {Py_tp_repr, reinterpret_cast<void*>(size_repr)},
-                           {Py_sq_concat, reinterpret_cast<void*>(size_concat)},
-                           {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
-                           {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)},
-                           {Py_tp_methods, size_methods},
-                           {0, nullptr}};
+    PyType_Slot slots[] = {
+        {Py_tp_base, &PyTuple_Type},
+        {Py_tp_doc, const_cast<char*>("Size(iterable=(), /)\n--\n\nThe sizes of a tensor: a tuple of integers.")},
+        {Py_tp_new, reinterpret_cast<void*>(size_new)},
+        {Py_tp_repr, reinterpret_cast<void*>(size_repr)},
+        {Py_sq_concat, reinterpret_cast<void*>(size_concat)},
+        {Py_sq_repeat, reinterpret_cast<void*>(size_repeat)},
+        {Py_mp_subscript, reinterpret_cast<void*>(size_subscript)},
+        {Py_tp_methods, size_methods},
+        {0, nullptr}};
     PyType_Spec spec{"flambeau.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     SizeType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
     add(module, "Size", SizeType);
   }
   GeneratorType = make_type("flambeau.Generator", sizeof(PyGenerator),
-                            {{Py_tp_new, reinterpret_cast<void*>(generator_new)},
+                            {{Py_tp_doc, const_cast<char*>(kGeneratorDoc)},
+                             {Py_tp_new, reinterpret_cast<void*>(generator_new)},
                              {Py_tp_dealloc, reinterpret_cast<void*>(generator_dealloc)},
                              {Py_tp_methods, generator_methods},
                              {Py_tp_getset, generator_properties}},

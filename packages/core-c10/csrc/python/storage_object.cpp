@@ -96,12 +96,16 @@ PyObject* storage_compare(PyObject* a, PyObject* b, int op) {
 }
 Py_hash_t storage_hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(&S(self)) >> 4); }
 PyMethodDef storage_methods[] = {
-    {"nbytes", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS, "Size in bytes."},
-    {"size", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS, "Size in bytes."},
-    {"element_size", [](PyObject*, PyObject*) { return PyLong_FromLong(1); }, METH_NOARGS, nullptr},
+    {"nbytes", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS,
+     "nbytes($self, /)\n--\n\nSize in bytes."},
+    {"size", [](PyObject* s, PyObject*) { return PyLong_FromSize_t(S(s).nbytes); }, METH_NOARGS,
+     "size($self, /)\n--\n\nSize in bytes."},
+    {"element_size", [](PyObject*, PyObject*) { return PyLong_FromLong(1); }, METH_NOARGS,
+     "element_size($self, /)\n--\n\nBytes an element takes: 1."},
     {"data_ptr", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(S(s).data); }, METH_NOARGS,
-     "Address of the first byte."},
-    {"resize_", storage_resize, METH_O, "Grows or shrinks to a number of bytes."},
+     "data_ptr($self, /)\n--\n\nAddress of the first byte."},
+    {"resize_", storage_resize, METH_O,
+     "resize_($self, nbytes, /)\n--\n\nGrows or shrinks to a number of bytes; returns self. Raises RuntimeError while a buffer of it is held."},
     {"_share_memory_",
      [](PyObject* s, PyObject*) {
        return guarded([&] {
@@ -110,16 +114,20 @@ PyMethodDef storage_methods[] = {
        });
      },
      METH_NOARGS, "Moves the bytes to memory that forked processes share."},
-    {"is_shared", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).shared_memory); }, METH_NOARGS, nullptr},
-    {"resizable", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).resizable); }, METH_NOARGS, nullptr},
+    {"is_shared", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).shared_memory); }, METH_NOARGS,
+     "is_shared($self, /)\n--\n\nWhether forked processes share the memory."},
+    {"resizable", [](PyObject* s, PyObject*) { return PyBool_FromLong(S(s).resizable); }, METH_NOARGS,
+     "resizable($self, /)\n--\n\nWhether resize_ may change the size."},
     {"_set_read_only",
      [](PyObject* s, PyObject* v) -> PyObject* {
        S(s).read_only = PyObject_IsTrue(v) == 1;
        Py_RETURN_NONE;
      },
      METH_O, nullptr},
-    {"cpu", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
-    {"untyped", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS, nullptr},
+    {"cpu", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS,
+     "cpu($self, /)\n--\n\nItself: it is on the CPU."},
+    {"untyped", [](PyObject* s, PyObject*) { return Py_NewRef(s); }, METH_NOARGS,
+     "untyped($self, /)\n--\n\nItself: it has no dtype."},
     {"_cdata", [](PyObject* s, PyObject*) { return PyLong_FromVoidPtr(&S(s)); }, METH_NOARGS, nullptr},
     {"__reduce_ex__", [](PyObject* s, PyObject* protocol) { return call_utils("storage_reduce_ex", s, protocol); },
      METH_O, nullptr},
@@ -127,9 +135,10 @@ PyMethodDef storage_methods[] = {
      nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef storage_properties[] = {
-    {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(S(s).device); }); }, nullptr, nullptr,
-     nullptr},
-    {"is_cuda", [](PyObject*, void*) -> PyObject* { Py_RETURN_FALSE; }, nullptr, nullptr, nullptr},
+    {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(S(s).device); }); }, nullptr,
+     "Where the bytes are.", nullptr},
+    {"is_cuda", [](PyObject*, void*) -> PyObject* { Py_RETURN_FALSE; }, nullptr,
+     "False: no storage is on a CUDA device here.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef storage_members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyStorage, weakrefs), READONLY, nullptr},
                                  {nullptr, 0, 0, 0, nullptr}};
@@ -154,7 +163,11 @@ Storage storage_from(PyObject* o) {
 }
 
 void init_storage(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(storage_new)},
+  static const char doc[] =
+      "UntypedStorage(size=0, *, device=None)\n--\n\n"
+      "The bytes that tensors share: `size` of them or, from a sequence, bytes of these values. Has the buffer protocol.";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(doc)},
+                         {Py_tp_new, reinterpret_cast<void*>(storage_new)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(storage_dealloc)},
                          {Py_tp_methods, storage_methods},
                          {Py_tp_getset, storage_properties},

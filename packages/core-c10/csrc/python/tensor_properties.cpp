@@ -84,13 +84,13 @@ int set_data(PyObject* self, PyObject* value, void*) {
   });
 }
 
-#define FL_BOOL(name, expr)        \
+#define FL_BOOL(name, expr, doc)   \
   {name,                           \
    [](PyObject* s, void*) {        \
      (void)s;                      \
      return PyBool_FromLong(expr); \
    },                              \
-   nullptr, nullptr, nullptr}
+   nullptr, doc, nullptr}
 
 }  // namespace
 
@@ -101,7 +101,8 @@ PyGetSetDef tensor_properties[] = {
     {"dtype", [](PyObject* s, void*) { return wrap_dtype(T(s).dtype()); }, nullptr, "Type of the elements.", nullptr},
     {"device", [](PyObject* s, void*) { return guarded([&] { return wrap_device(T(s).device()); }); }, nullptr,
      "Where the elements live.", nullptr},
-    {"layout", [](PyObject*, void*) { return wrap_layout(Layout::Strided); }, nullptr, nullptr, nullptr},
+    {"layout", [](PyObject*, void*) { return wrap_layout(Layout::Strided); }, nullptr,
+     "How the elements are kept: flambeau.strided.", nullptr},
     {"ndim", [](PyObject* s, void*) { return PyLong_FromLongLong(T(s).dim()); }, nullptr, "Number of dimensions.",
      nullptr},
     {"itemsize", [](PyObject* s, void*) { return PyLong_FromLongLong(T(s).itemsize()); }, nullptr,
@@ -119,18 +120,20 @@ PyGetSetDef tensor_properties[] = {
        Owned r(PyObject_GetAttrString(s, "real"));
        return r ? PyObject_SetItem(r.get(), Py_Ellipsis, v) : -1;
      },
-     nullptr, nullptr},
+     "The real parts: a view of a complex tensor, a real one itself.", nullptr},
     {"imag", [](PyObject* s, void*) { return via_op<void>("imag", s); },
      [](PyObject* s, PyObject* v, void*) -> int {
        Owned r(PyObject_GetAttrString(s, "imag"));
        return r ? PyObject_SetItem(r.get(), Py_Ellipsis, v) : -1;
      },
-     nullptr, nullptr},
+     "View of the imaginary parts. Raises RuntimeError for a real tensor.", nullptr},
     {"data", get_data, set_data, "The same elements without autograd history.", nullptr},
-    {"grad", get_grad, set_grad, nullptr, nullptr},
-    {"requires_grad", get_requires_grad, set_requires_grad, nullptr, nullptr},
-    {"grad_fn", [](PyObject*, void*) -> PyObject* { Py_RETURN_NONE; }, nullptr, nullptr, nullptr},
-    {"is_leaf", [](PyObject*, void*) -> PyObject* { Py_RETURN_TRUE; }, nullptr, nullptr, nullptr},
+    {"grad", get_grad, set_grad, "The gradient that backward passes have added up, or None.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad, "Whether operations on it are recorded.", nullptr},
+    {"grad_fn", [](PyObject*, void*) -> PyObject* { Py_RETURN_NONE; }, nullptr,
+     "The node of the graph that made it, or None.", nullptr},
+    {"is_leaf", [](PyObject*, void*) -> PyObject* { Py_RETURN_TRUE; }, nullptr,
+     "Whether it is not the result of a recorded operation.", nullptr},
     {"_version", [](PyObject* s, void*) { return PyLong_FromUnsignedLong(T(s).storage().current_version()); }, nullptr,
      "How often the storage was written to.", nullptr},
     {"_base", [](PyObject* s, void*) { return guarded([&] { return wrap(Tensor::borrow(impl_of(s)->base)); }); },
@@ -141,24 +144,24 @@ PyGetSetDef tensor_properties[] = {
        for (int64_t i = 0; t && i < T(s).dim(); ++i) PyTuple_SET_ITEM(t.get(), i, Py_NewRef(Py_None));
        return t.release();
      },
-     nullptr, nullptr, nullptr},
-    FL_BOOL("is_sparse", false),
-    FL_BOOL("is_sparse_csr", false),
-    FL_BOOL("is_quantized", false),
-    FL_BOOL("is_mkldnn", false),
-    FL_BOOL("is_nested", false),
-    FL_BOOL("is_cuda", T(s).device().type == DeviceType::CUDA),
-    FL_BOOL("is_xpu", false),
-    FL_BOOL("is_mps", false),
-    FL_BOOL("is_ipu", false),
-    FL_BOOL("is_xla", false),
-    FL_BOOL("is_vulkan", false),
-    FL_BOOL("is_maia", false),
-    FL_BOOL("is_mtia", false),
-    FL_BOOL("is_hpu", false),
-    FL_BOOL("_is_wrapped_number", T(s).is_wrapped_number()),
-    FL_BOOL("is_cpu", T(s).is_cpu()),
-    FL_BOOL("is_meta", T(s).is_meta()),
+     nullptr, "None for each dimension: dimensions have no names.", nullptr},
+    FL_BOOL("is_sparse", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_sparse_csr", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_quantized", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_mkldnn", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_nested", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_cuda", T(s).device().type == DeviceType::CUDA, "Whether it is on a CUDA device."),
+    FL_BOOL("is_xpu", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_mps", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_ipu", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_xla", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_vulkan", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_maia", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_mtia", false, "False: no tensor is of this kind here."),
+    FL_BOOL("is_hpu", false, "False: no tensor is of this kind here."),
+    FL_BOOL("_is_wrapped_number", T(s).is_wrapped_number(), "Whether it stands for a Python number in type promotion."),
+    FL_BOOL("is_cpu", T(s).is_cpu(), "Whether it is on the CPU."),
+    FL_BOOL("is_meta", T(s).is_meta(), "Whether it has sizes and no memory."),
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 namespace {
@@ -287,7 +290,6 @@ PyObject* m_set_storage(PyObject* s, PyObject* args) {
 
 #define FL_METHOD(name, body, flags, doc) \
   {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(body)), flags, doc}
-template <class F> PyCFunction noargs(F f) { return +f; }
 
 }  // namespace
 

@@ -148,7 +148,13 @@ PyObject* tensor_index(PyObject* self) {
 }
 
 void init_tensor_type(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(tensor_new)},
+  static const char doc[] =
+      "Tensor(*args)\n--\n\n"
+      "An array of elements of one dtype on one device: sizes, strides and an offset over a storage that views share.\n\n"
+      "Made by flambeau.tensor, zeros, rand and their like. The class itself, as older programs use it, takes sizes (and\n"
+      "does not fill), a sequence of numbers, or a tensor to alias, and gives the default dtype.";
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(doc)},
+                         {Py_tp_new, reinterpret_cast<void*>(tensor_new)},
                          {Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)},
                          {Py_tp_traverse, reinterpret_cast<void*>(tensor_traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(tensor_clear)},

@@ -30,16 +30,10 @@ PyObject* tensor_iter(PyObject* self);
 int tensor_contains(PyObject* self, PyObject* value);
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
 void tensor_releasebuffer(PyObject* self, Py_buffer* view);
-PyObject* tensor_getattro(PyObject* self, PyObject* name);
-
-/// Calls flambeau operator `name` (Python level, so overrides and modes apply) with two operands.
-PyObject* binary_slot(PyObject* a, PyObject* b);
 
 void init_types(PyObject* module);
 void init_tensor_type(PyObject* module);
 void init_op_function(PyObject* module);
 void init_storage(PyObject* module);
-void init_numbers(PyType_Slot*& slot);
-void init_functions(PyObject* module);
 
 }  // namespace flambeau::python

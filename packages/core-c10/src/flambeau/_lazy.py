@@ -1,49 +1,70 @@
 """Finds the names of `flambeau` on first use, and says what to install when a layer is missing."""
 
+from __future__ import annotations
+
 import importlib
+import os
 import sys
+from types import ModuleType
 
 from flambeau import _C, _tensor_api
 
-_FUNCTION = 1
-_NATIVE_LAYERS = ("flambeau.aten", "flambeau.autograd")
+TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
-# What each optional layer is called on disk, for the message that says how to get it.
+_FUNCTION = _C._OP_FLAGS["function"]
+
+# Distributions that are there when the module `flambeau.<first name>` is, with the names they are known for: what to install
+# cannot be asked of a package that is missing.
 _DISTRIBUTIONS = {
-    "aten": "flambeau-aten-kernels",
-    "linalg": "flambeau-aten-kernels",
-    "fft": "flambeau-aten-kernels",
-    "special": "flambeau-aten-kernels",
-    "sparse": "flambeau-aten-kernels",
-    "autograd": "flambeau-autograd",
-    "func": "flambeau-autograd",
-    "nn": "flambeau-nn",
-    "optim": "flambeau-nn",
-    "utils": "flambeau-nn",
-    "distributions": "flambeau-nn",
-    "amp": "flambeau-nn",
-    "compiler": "flambeau-compiler",
-    "fx": "flambeau-compiler",
-    "distributed": "flambeau-distributed",
-    "serialization": "flambeau-serialization",
-    "save": "flambeau-serialization",
-    "load": "flambeau-serialization",
+    "flambeau-aten-kernels": ("aten", "linalg", "fft", "special"),
+    "flambeau-autograd": ("autograd",),
+    "flambeau-nn": ("nn", "optim", "utils", "_Parameter"),
+    "flambeau-serialization": ("serialization", "save", "load"),
 }
 
 _index: dict[str, str] | None = None
 
 
 def load_layers() -> None:
-    """Load the native layers that are installed, lowest first, and give Tensor the methods they bring."""
-    for layer in _NATIVE_LAYERS:
+    """Load the native layers that are installed, and give Tensor the methods they bring.
+
+    A layer asks for it with `LOAD = "flambeau.<module>"` in its index, and imports the layers it stands on itself.
+    """
+    for module in _index_modules():
+        layer = getattr(module, "LOAD", None)
+        if layer is None:
+            continue
         try:
             importlib.import_module(layer)
         except ModuleNotFoundError as error:
-            if error.name != layer:
-                raise
-            break
+            if error.name is None or not error.name.startswith("flambeau."):
+                raise  # a layer below that one is not installed: flambeau works without both
+        except ImportError as error:
+            raise _explained(layer, error) from error
     _tensor_api.install()
     _C._install_methods()
+
+
+def _explained(layer: str, error: ImportError) -> ImportError:
+    """The error of a layer that was built for another core; the library's name ends in the number of its ABI."""
+    _, found, built = str(error).partition("libflambeau_core.so.")
+    if not found:
+        return error
+    number = built.split(":")[0]
+    return ImportError(
+        f"[{layer}] built against core ABI {number}, ABI {_C._CORE_ABI} is installed; install both from one release",
+        name=layer,
+    )
+
+
+def _index_modules() -> list[ModuleType]:
+    """The index modules of all installed packages, `flambeau/_index/<package>.py`."""
+    import flambeau._index as folder
+
+    names = {name.partition(".")[0] for path in folder.__path__ for name in os.listdir(path) if ".py" in name}
+    return [importlib.import_module(f"flambeau._index.{name}") for name in sorted(names)]
 
 
 def index() -> dict[str, str]:
@@ -51,28 +72,19 @@ def index() -> dict[str, str]:
     global _index
     if _index is None:
         _index = {}
-        import pkgutil
-
-        import flambeau._index as folder
-
-        for module in pkgutil.iter_modules(folder.__path__):
-            _index.update(importlib.import_module(f"flambeau._index.{module.name}").NAMES)
+        for module in _index_modules():
+            _index.update(module.NAMES)
     return _index
 
 
-def resolve(name: str) -> object:
+def resolve(name: str) -> Any:
     """The object that `flambeau.<name>` stands for. Raises AttributeError."""
     if name.startswith("__"):
         raise AttributeError(f"module 'flambeau' has no attribute {name!r}")
     target = index().get(name)
     if target is not None:
         module, _, attribute = target.partition(":")
-        try:
-            loaded = importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name and error.name.startswith("flambeau") and name in _DISTRIBUTIONS:
-                raise missing(name, error) from error
-            raise
+        loaded = importlib.import_module(module)
         return getattr(loaded, attribute) if attribute else loaded
     if _C._op_flags("aten", name) & _FUNCTION:
         return _C._op_function("aten", name, None, False)
@@ -81,17 +93,28 @@ def resolve(name: str) -> object:
     except ModuleNotFoundError as error:
         if error.name != f"flambeau.{name}":
             raise
-    if name in _DISTRIBUTIONS:
-        raise missing(name, None)
-    raise AttributeError(f"module 'flambeau' has no attribute {name!r}{_near(name)}")
+        if why := missing(name):
+            raise AttributeError(why) from None
+    raise AttributeError(f"module 'flambeau' has no attribute {name!r}{_hint(name)}")
 
 
-def missing(name: str, cause: BaseException | None) -> AttributeError:
-    distribution = _DISTRIBUTIONS[name]
-    return AttributeError(f"flambeau.{name} is in {distribution}, which is not installed: pip install {distribution}")
+def missing(name: str) -> str | None:
+    """What to install for `flambeau.<name>`; None where that is installed, or nobody knows the name."""
+    for distribution, names in _DISTRIBUTIONS.items():
+        if name in names and not _is_installed(names[0]):
+            return f"flambeau.{name} is in {distribution}, which is not installed: pip install {distribution}"
+    return None
 
 
-def _near(name: str) -> str:
+def _is_installed(probe: str) -> bool:
+    import flambeau
+
+    return any(os.path.isdir(os.path.join(folder, probe)) for folder in flambeau.__path__)
+
+
+def _hint(name: str) -> str:
+    if not _is_installed("aten"):
+        return "; operators are in flambeau-aten-kernels, which is not installed: pip install flambeau-aten-kernels"
     import difflib
 
     near = difflib.get_close_matches(name, public_names(), n=3)
@@ -103,14 +126,14 @@ def public_names() -> list[str]:
     return [n for n in {*index(), *operators, *dir(_C)} if not n.startswith("_")]
 
 
-def _native_attribute(name: str) -> object:
+def _native_attribute(name: str) -> Any:
     """Attributes of `flambeau._C` that are Python."""
     if name == "_nn":
         value = importlib.import_module("flambeau._nn")
         setattr(_C, name, value)
         return value
-    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
-        value = getattr(importlib.import_module("flambeau._torch_function_switch"), name)
+    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):  # torch has them in both places
+        value = resolve(name)
         setattr(_C, name, value)
         return value
     raise AttributeError(f"module 'flambeau._C' has no attribute {name!r}")
@@ -125,8 +148,8 @@ class _MissingLayer:
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> None:
         prefix, _, name = fullname.partition(".")
-        if prefix == "flambeau" and name in _DISTRIBUTIONS and "." not in name and name not in ("aten", "autograd"):
-            raise ModuleNotFoundError(str(missing(name, None)), name=fullname)
+        if prefix == "flambeau" and (why := missing(name)):
+            raise ModuleNotFoundError(why, name=fullname)
 
 
 sys.meta_path.append(_MissingLayer)

@@ -4,7 +4,7 @@ from flambeau._operator_namespace import OperatorNamespace
 
 TYPE_CHECKING = False  # checkers take it for true, and read the operators from their stub
 
-_operators = OperatorNamespace("flambeau._C._nn", globals(), flag=4)  # OpFlags::kNNModule
+_operators = OperatorNamespace("flambeau._C._nn", globals(), "nn")
 
 
 if TYPE_CHECKING:

@@ -6,16 +6,19 @@ from flambeau import _C
 
 
 class OperatorNamespace:
-    """`<module>.<name>` is the operator `<prefix><name>`, where its record carries `flag` (OpFlags in operator.h).
+    """`<module>.<name>` is the operator `<place>_<name>`, where its record names the place; in "nn" plainly `<name>`.
 
     Parameters
     ----------
     module : the module's name, for the error
     attributes : the module's globals; what was found is kept there
+    place : one of the places that records know
     """
 
-    def __init__(self, module: str, attributes: dict[str, Any], flag: int, prefix: str = "") -> None:
-        self._module, self._attributes, self._flag, self._prefix = module, attributes, flag, prefix
+    def __init__(self, module: str, attributes: dict[str, Any], place: str) -> None:
+        self._module, self._attributes = module, attributes
+        self._flag = _C._OP_FLAGS[place]
+        self._prefix = "" if place == "nn" else f"{place}_"
 
     def find(self, name: str) -> Any:
         """The operator. Raises AttributeError."""

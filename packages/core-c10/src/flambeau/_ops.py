@@ -11,15 +11,34 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class OpOverload:
-    """One overload of an operator."""
+class _Described:
+    """`__signature__` and `__doc__` of what calls an operator are the operator's."""
+
+    _call: Any
+
+    @property
+    def __signature__(self) -> object:
+        return self._call.__signature__
+
+
+class _Doc:
+    """A class's docstring for the class, the operator's for what was made of it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __get__(self, instance: _Described | None, owner: type) -> str | None:
+        return self._text if instance is None else instance._call.__doc__
+
+
+class OpOverload(_Described):
+    __doc__ = _Doc("One overload of an operator.")
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._packet = packet
         self._overload = overload
         self._call = _C._op_function(packet._namespace, packet.__name__, overload, False)
         self.__name__ = f"{packet.__name__}.{overload or 'default'}"
-        self.__doc__ = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
@@ -51,8 +70,8 @@ class OpOverload:
         return _find, (self._packet._namespace, self._packet.__name__, self._overload or "default")
 
 
-class OpOverloadPacket:
-    """All overloads of an operator: calling it picks the first that fits."""
+class OpOverloadPacket(_Described):
+    __doc__ = _Doc("All overloads of an operator: calling it picks the first that fits.")
 
     def __init__(self, namespace: str, name: str) -> None:
         self._namespace = namespace

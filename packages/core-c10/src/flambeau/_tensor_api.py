@@ -34,6 +34,13 @@ def _method(function: Callable) -> Callable:
     return function
 
 
+def _resolve(name: str) -> Callable:
+    """What a higher layer registered in its index under a name. Raises AttributeError where it is not installed."""
+    from flambeau._lazy import resolve
+
+    return resolve(name)
+
+
 def install() -> None:
     """Give Tensor the methods of this module."""
     for name, method in _METHODS.items():
@@ -46,9 +53,7 @@ def install() -> None:
 @_method
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Packed LU factors and pivots, see flambeau.lu."""
-    import flambeau
-
-    return flambeau.lu(self, pivot, get_infos)
+    return _resolve("lu")(self, pivot, get_infos)
 
 
 # --- NumPy and other libraries --------------------------------------------------------------------------------------------
@@ -427,9 +432,7 @@ def unique(
     self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Distinct elements; see flambeau.unique."""
-    from flambeau import unique
-
-    return unique(self, sorted, return_inverse, return_counts, dim)
+    return _resolve("unique")(self, sorted, return_inverse, return_counts, dim)
 
 
 @_method
@@ -437,6 +440,4 @@ def unique_consecutive(
     self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Elements that differ from the one before; see flambeau.unique_consecutive."""
-    from flambeau import unique_consecutive
-
-    return unique_consecutive(self, return_inverse, return_counts, dim)
+    return _resolve("unique_consecutive")(self, return_inverse, return_counts, dim)

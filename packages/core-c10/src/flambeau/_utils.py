@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import flambeau
+from flambeau._lazy import resolve
 
 if TYPE_CHECKING:
     from flambeau import Tensor, UntypedStorage
@@ -69,14 +70,14 @@ def _rebuild_tensor_v3(
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Tensor:
     """As torch's; needs flambeau-nn."""
-    return flambeau.nn.Parameter(data, requires_grad=requires_grad)
+    return resolve("_Parameter")(data, requires_grad=requires_grad)
 
 
 def _rebuild_parameter_with_state(
     data: Tensor, requires_grad: bool, backward_hooks: Any, state: dict[str, Any]
 ) -> Tensor:
     """As torch's; needs flambeau-nn."""
-    parameter = flambeau.nn.Parameter(data, requires_grad=requires_grad)
+    parameter = resolve("_Parameter")(data, requires_grad=requires_grad)
     parameter.__dict__.update(state)
     return parameter
 

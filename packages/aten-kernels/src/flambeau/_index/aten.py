@@ -1,5 +1,6 @@
 """Names that the operators bring beside their own."""
 
+LOAD = "flambeau.aten"  # with `import flambeau`
 NAMES = {
     "trapezoid": "flambeau.aten.integrals:trapezoid",
     "trapz": "flambeau.aten.integrals:trapezoid",

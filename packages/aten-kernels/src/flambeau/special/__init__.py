@@ -4,7 +4,7 @@ from flambeau import _operator_namespace
 
 TYPE_CHECKING = False  # checkers take it for true, and read the operators from their stub
 
-_operators = _operator_namespace.OperatorNamespace(__name__, globals(), flag=2048, prefix="special_")
+_operators = _operator_namespace.OperatorNamespace(__name__, globals(), "special")
 
 
 if TYPE_CHECKING:

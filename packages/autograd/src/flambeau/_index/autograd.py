@@ -1,5 +1,6 @@
 """Top-level names that flambeau-autograd adds."""
 
+LOAD = "flambeau.autograd"  # with `import flambeau`
 NAMES = {
     "autograd": "flambeau.autograd",
 }

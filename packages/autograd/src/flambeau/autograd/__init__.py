@@ -1,5 +1,6 @@
 """Automatic differentiation: backward, grad, custom functions, hooks, checks."""
 
+import flambeau.aten  # noqa: F401  the operators are there before their derivatives
 from flambeau._grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from flambeau.autograd import _C  # noqa: F401
 from flambeau.autograd._backward import backward, grad

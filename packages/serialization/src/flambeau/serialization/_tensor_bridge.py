@@ -109,7 +109,9 @@ def parameter_class() -> type | None:
 
 def make_parameter(data: Tensor, requires_grad: bool) -> Tensor:
     """A Parameter; the missing-package error of `flambeau.nn` where nn is not installed."""
-    return flambeau.nn.Parameter(data, requires_grad=requires_grad)
+    from flambeau._utils import _rebuild_parameter
+
+    return _rebuild_parameter(data, requires_grad, None)
 
 
 def as_subclass(tensor: Tensor, kind: type) -> Tensor:

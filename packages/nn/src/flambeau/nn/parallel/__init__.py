@@ -20,8 +20,7 @@ def __getattr__(name: str) -> Any:
             distributed = importlib.import_module("flambeau.distributed")
         except ImportError as err:
             raise AttributeError(
-                f"flambeau.nn.parallel.{name} is in flambeau-distributed, which is not installed: "
-                "pip install flambeau-distributed"
+                f"flambeau.nn.parallel.{name} needs flambeau.distributed, which this release does not have"
             ) from err
         return distributed.DistributedDataParallel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
