@@ -34,6 +34,8 @@ def entry(rows: list[Record]) -> str:
                 ("out=", r.out),
                 ("a view", r.view),
                 ("writes its first argument", r.mutates),
+                (f"composed by `{r.python}`", r.python),
+                (f"dtypes: {r.dtypes}", r.dtypes),
             )
             if on
         ]
