@@ -2,8 +2,10 @@
 
     python wild.py LOG NUM_EXAMPLES NAME...
 
-NAME is a path below flambeau, such as `add`, `Tensor.view` or `nn.functional.conv2d`. Before each call it is written to LOG,
-so that after a crash the last line says what was called. Any Python exception is a good answer.
+NAME is a path below flambeau, such as `add`, `Tensor.view` or `nn.functional.conv2d`: it is called with anything. Or it is
+`record:` and an operator record, private ones included, such as `record:_softmax`: its sample call, one that works, is made
+with some of its arguments replaced, which gets past the first checks. Before each call it is written to LOG, so that after a
+crash the last line says what was called. Any Python exception is a good answer.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from typing import Any, TextIO
 import flambeau as fl
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from record_samples import sample
+from records import BY_NAME
 
 MEMORY_BYTES = 6 << 30  # an absurd size has to end in a MemoryError, not in the machine's end
 LARGEST_NUMEL = 1 << 20
@@ -115,7 +119,8 @@ def plain(shape: tuple[int, ...], dtype: str, fill: int) -> fl.Tensor:
 
 
 def layouts(tensor: fl.Tensor) -> list[fl.Tensor]:
-    """The same values as a transposed, an expanded, a strided and an offset view, and as a leaf that wants gradients."""
+    """The same values as a transposed, an expanded, a strided and an offset view, and as a leaf that wants gradients;
+    without values on meta; and with a storage that was taken away."""
     found = [tensor]
     with contextlib.suppress(Exception):
         found.append(tensor.permute(*reversed(range(tensor.dim()))))
@@ -124,7 +129,10 @@ def layouts(tensor: fl.Tensor) -> list[fl.Tensor]:
         found.append(fl.cat([tensor, tensor])[1:])
     with contextlib.suppress(Exception):
         found.append(tensor.clone().requires_grad_(True))
-    return found
+    found.append(fl.empty_like(tensor, device="meta"))
+    shrunk = tensor.clone()
+    shrunk.untyped_storage().resize_(0)
+    return [*found, shrunk]
 
 
 @st.composite
@@ -161,9 +169,55 @@ def resolve(name: str) -> Any:
     return found
 
 
+def calls(name: str) -> st.SearchStrategy[tuple[list[Any], dict[str, Any]]]:
+    """Arguments for the function of this name."""
+    if name.startswith("record:"):
+        return spoiled(name.removeprefix("record:"))
+    arguments = st.lists(values(), max_size=6)
+    keywords = st.dictionaries(st.sampled_from(KEYWORDS), values(), max_size=2)
+
+    def put_first(args: list[Any], first: fl.Tensor) -> list[Any]:
+        return [first, *args] if name.startswith("Tensor.") or len(args) % 2 else args
+
+    return st.tuples(st.builds(put_first, arguments, tensors()), keywords)
+
+
+def others(tensor: fl.Tensor) -> list[fl.Tensor]:
+    """Tensors of another shape, other values or another dtype."""
+    found = [tensor.clone().fill_(-7 if tensor.dtype.is_signed else 1), tensor.to(fl.int64), tensor.to(fl.float32)]
+    for change in (lambda t: t[:0], lambda t: t[..., :1], lambda t: t.unsqueeze(0), lambda t: t.flatten()):
+        with contextlib.suppress(Exception):
+            found.append(change(tensor))
+    return found
+
+
+@st.composite
+def spoiled(draw: st.DrawFn, name: str) -> tuple[list[Any], dict[str, Any]]:
+    """The sample call of a record with one to three arguments replaced, or a tensor of another shape, dtype or layout."""
+    call = sample(BY_NAME[name]).copy()
+    places = [(call.args, i) for i in range(len(call.args))] + [(call.kwargs, k) for k in call.kwargs]
+    for holder, key in (
+        draw(st.lists(st.sampled_from(places), min_size=1, max_size=3, unique_by=lambda p: str(p[1]))) if places else []
+    ):
+        old = holder[key]
+        if isinstance(old, fl.Tensor) and draw(st.booleans()):
+            holder[key] = draw(st.sampled_from([*others(old), *layouts(old)]))
+        else:
+            holder[key] = draw(values())
+    for holder, key in places:
+        value = holder[key]
+        if isinstance(value, fl.Tensor) and value.is_floating_point() and draw(st.booleans()):
+            holder[key] = value.detach().requires_grad_(True)
+    return call.args, call.kwargs
+
+
+def resolve_call(name: str) -> Any:
+    return BY_NAME[name.removeprefix("record:")].call if name.startswith("record:") else resolve(name)
+
+
 def check(name: str, num_examples: int, log: TextIO) -> None:
     """Call one operator `num_examples` times."""
-    function = resolve(name)
+    function = resolve_call(name)
 
     @seed(1)
     @settings(
@@ -173,11 +227,11 @@ def check(name: str, num_examples: int, log: TextIO) -> None:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.lists(values(), max_size=6), st.dictionaries(st.sampled_from(KEYWORDS), values(), max_size=2), tensors())
-    def attempt(args: list[Any], kwargs: dict[str, Any], first: fl.Tensor) -> None:
+    @given(calls(name))
+    def attempt(call: tuple[list[Any], dict[str, Any]]) -> None:
+        args, kwargs = call
         if any(too_large(v) for v in [*args, *kwargs.values()]):
             return
-        args = [first, *args] if name.startswith("Tensor.") or len(args) % 2 else args
         log.seek(0)
         log.truncate()
         log.write(f"{name}(*{describe(args)}, **{describe(kwargs)})")

@@ -116,7 +116,7 @@ def polygamma(x, n):
 
 @scalar(dtypes="floating", promote="int_to_float")
 def special_ndtr(x):
-    return 0.5 * fn.erfc(x * -0.7071067811865476)
+    return where(x != x, x, 0.5 * fn.erfc(x * -0.7071067811865476))  # the NaN that came in, whatever computes it
 
 
 @scalar(dtypes="floating", promote="int_to_float")

@@ -131,7 +131,13 @@ void report_anomaly(Node& n) {
   PyErr_Restore(type, value, tb);
 }
 
+bool& anomaly_checks_nan() {
+  thread_local bool on = true;
+  return on;
+}
+
 void check_for_nan(Node& n, const Tensor* results) {
+  if (!anomaly_checks_nan()) return;
   for (size_t i = 0; i < n.next.size() && !n.is_accumulator(); ++i) {
     if (!results[i].defined() || !has_nan(results[i])) continue;
     report_anomaly(n);

@@ -9,6 +9,8 @@ void run_pre_hooks(Node& n, Tensor* grads, size_t count);
 void run_post_hooks(Node& n, Tensor* results, const Tensor* grads, size_t count);
 /// Prints the forward stack of a node that failed, in anomaly mode.
 void report_anomaly(Node& n);
+/// Whether anomaly mode of this thread looks for NaN; on unless switched off.
+bool& anomaly_checks_nan();
 /// Throws RuntimeError when a result has a NaN, in anomaly mode.
 void check_for_nan(Node& n, const Tensor* results);
 /// Sum of two gradients for one edge.

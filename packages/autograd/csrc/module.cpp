@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "formula.h"
 #include "formula_functions.h"
+#include "hooks.h"
 #include "nodes_list.h"
 #include "python_node.h"
 #include "record.h"
@@ -260,8 +261,17 @@ PyObject* f_push_hooks(PyObject*, PyObject* args) {
   push_saved_hooks(pack, unpack);
   Py_RETURN_NONE;
 }
-PyObject* f_set_anomaly(PyObject*, PyObject* flag) {
-  return PyBool_FromLong(std::exchange(dispatch_state().anomaly_mode, PyObject_IsTrue(flag) == 1));
+PyObject* f_anomaly(PyObject*, PyObject*) {
+  return Py_BuildValue("NN", PyBool_FromLong(dispatch_state().anomaly_mode), PyBool_FromLong(anomaly_checks_nan()));
+}
+
+PyObject* f_set_anomaly(PyObject* self, PyObject* args) {
+  int mode, check_nan;
+  if (!PyArg_ParseTuple(args, "pp", &mode, &check_nan)) return nullptr;
+  PyObject* before = f_anomaly(self, nullptr);
+  dispatch_state().anomaly_mode = mode;
+  anomaly_checks_nan() = check_nan;
+  return before;
 }
 
 PyMethodDef functions[] = {
@@ -276,7 +286,8 @@ PyMethodDef functions[] = {
        });
      },
      METH_NOARGS, nullptr},
-    {"_set_anomaly_mode", f_set_anomaly, METH_O, nullptr},
+    {"_anomaly_mode", f_anomaly, METH_NOARGS, "(detection is on, it looks for NaN) in this thread."},
+    {"_set_anomaly_mode", f_set_anomaly, METH_VARARGS, "Sets both (mode, check_nan); returns what they were."},
     {nullptr, nullptr, 0, nullptr}};
 
 void extend_tensor_type() {

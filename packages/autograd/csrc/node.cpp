@@ -303,6 +303,10 @@ void rebase_history(const Tensor& t, const NodeRef& node) {
 
 Saved::Saved(const Tensor& t, bool is_result) {
   if (!t.defined()) return;
+  FL_CHECK(
+      !t.impl()->inference,
+      "Inference tensors cannot be saved for backward: writes to them are not counted. Use a clone() of the tensor "
+      "that was made in inference mode, or make it outside.");
   version_ = t.storage().current_version();
   // A result that carries no gradient is a constant to the formula: it is not tied to the node when it comes back.
   is_result_ = is_result && grad_fn_of(t) != nullptr;

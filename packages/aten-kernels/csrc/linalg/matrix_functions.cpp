@@ -104,6 +104,9 @@ Tensor taylor(const Tensor& a) {
 }  // namespace
 
 Tensor matrix_exp_op(const Tensor& A) {
+  check_square("linalg.matrix_exp", A);
+  FL_CHECK(is_floating(A.dtype()) || is_complex(A.dtype()),
+           "[linalg.matrix_exp] Expected a floating point or complex tensor, got ", dtype_name(A.dtype()));
   const bool half = A.dtype() == DType::Float16 || A.dtype() == DType::BFloat16;
   if (A.numel() == 0) return empty(A.sizes(), A.options());
   const int64_t n = columns(A);
