@@ -260,11 +260,13 @@ def typecheck(session: nox.Session) -> None:
 
 @nox.session(requires=["wheels"], default=False)
 def oracle(session: nox.Session) -> None:
-    """Compare with real torch: operators (a table in build/oracle.md), then optimizers, schedulers and data loading."""
-    hold_wheels(session, everything(), "numpy", TORCH)
+    """Compare with real torch: operators (a table in build/oracle.md), optimizers, schedulers, data loading, files."""
+    hold_wheels(session, everything(), "numpy", "pytest", TORCH)
     session.run("python", "ci/oracle/compare.py", *session.posargs)
     if not session.posargs:
         session.run("python", "ci/oracle/training.py")
+        files = ROOT / "packages/serialization/tests/test_with_torch.py"
+        session.run("python", "-m", "pytest", "-c", "ci/pytest.ini", "--rootdir", str(ROOT), str(files))
 
 
 @nox.session(requires=["wheels"], default=False)

@@ -142,14 +142,16 @@ PyObject* wrap_node(const NodeRef& n) {
 }
 
 void init_node_type(PyObject* module) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
-                         {Py_tp_methods, methods},
-                         {Py_tp_getset, properties},
-                         {Py_tp_call, reinterpret_cast<void*>(node_call)},
-                         {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
-                         {Py_tp_hash, reinterpret_cast<void*>(node_hash)},
-                         {Py_tp_richcompare, reinterpret_cast<void*>(node_compare)},
-                         {0, nullptr}};
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
+      {Py_tp_doc, const_cast<char*>("A step of the graph: what made a tensor, and where its gradient goes on.")},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, properties},
+      {Py_tp_call, reinterpret_cast<void*>(node_call)},
+      {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+      {Py_tp_hash, reinterpret_cast<void*>(node_hash)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(node_compare)},
+      {0, nullptr}};
   PyType_Spec spec{"flambeau.autograd.graph.Node", sizeof(PyNode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   NodeType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   checked(PyModule_AddObjectRef(module, "Node", reinterpret_cast<PyObject*>(NodeType)));

@@ -75,12 +75,6 @@ def test_attributes_are_kept():
     assert round_trip(before).note == {"lr": 0.5}
 
 
-def test_requires_grad_is_kept():
-    pytest.importorskip("flambeau.autograd")
-    before = flambeau.tensor([1.0], requires_grad=True)
-    assert_same(before, round_trip(before))
-
-
 def test_meta_tensors_keep_their_sizes():
     before = flambeau.load(saved(flambeau.tensor([[1.0, 2.0]])), map_location="meta")
     after = round_trip(before)

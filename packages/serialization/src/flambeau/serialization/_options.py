@@ -19,6 +19,9 @@ class LoadEndianness(Enum):
 class SourceChangeWarning(Warning):
     """The source code of a class differs from the one that an old file carries."""
 
+    def __init__(self, *args: object) -> None:  # that of the built-in class has no signature
+        super().__init__(*args)
+
 
 _load_endianness: LoadEndianness | None = None
 _compute_crc32 = True
