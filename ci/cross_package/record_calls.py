@@ -267,8 +267,8 @@ _TEXT = """
     max_pool2d: t(2, 2, h, w), 2
     max_pool3d: t(1, 2, 4, h, w), 2
     avg_pool1d: t(2, b, w), 2
-    avg_pool2d: t(2, 2, h, w), 2
-    avg_pool3d: t(1, 2, 4, h, w), 2
+    avg_pool2d: t(2, 2, h, w), [2, 2]
+    avg_pool3d: t(1, 2, 4, h, w), [2, 2, 2]
     avg_pool2d_backward: t(2, 2, h // 2, w // 2), t(2, 2, h, w), [2, 2], [2, 2], [0, 0], False, True, None
     avg_pool3d_backward: t(1, 2, 2, h // 2, w // 2), t(1, 2, 4, h, w), [2, 2, 2], [2, 2, 2], [0, 0, 0], False, True, None
     _adaptive_avg_pool2d: t(2, 2, h, w), [3, 2]
@@ -290,6 +290,7 @@ _TEXT = """
 
     # reductions and sorting
     nansum: t(a, b), 1
+    segment_reduce: t(8, 2), 'sum', lengths=fl.tensor([3, 2, 3])
     sort.stable: t(a, b), stable=True
     topk: t(a, b), 2
     std.dim: t(a, b), 1
