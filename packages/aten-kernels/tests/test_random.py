@@ -12,6 +12,31 @@ def test_streams_are_torchs():
     assert fl.randperm(6).tolist() == [0, 4, 1, 3, 2, 5]
 
 
+def test_binomial_numbers_are_torchs():
+    fl.manual_seed(3)
+    assert fl.binomial(fl.tensor([10.0, 10, 100, 7]), fl.tensor([0.3, 0.9, 0.45, 0.5])).tolist() == [1, 9, 49, 3]
+    assert fl.binomial(fl.tensor([[10.0], [200]]), fl.tensor([0.3, 0.9])).tolist() == [[3, 9], [51, 171]]
+    assert fl.binomial(fl.tensor([5.0, 5, -5]), fl.tensor([0.0, 1, 0.5])).tolist() == [0, 5, 0]
+
+
+@pytest.mark.parametrize(("n", "p"), [(12, 0.25), (400, 0.1), (50, 0.75)])
+def test_binomial_mean_and_variance(n, p):
+    fl.manual_seed(1)
+    x = fl.binomial(fl.full((20000,), float(n)), fl.full((20000,), p))
+    assert x.min().item() >= 0 and x.max().item() <= n and fl.equal(x, x.round())
+    assert abs(x.mean().item() - n * p) < 0.2 and abs(x.var().item() / (n * p * (1 - p)) - 1) < 0.1
+
+
+def test_binomial_never_waits_for_what_is_no_number():
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(RuntimeError, match="finite"):
+            fl.binomial(fl.tensor([bad]), fl.tensor([0.5]))
+    with pytest.raises(RuntimeError, match="NaN"):
+        fl.binomial(fl.tensor([5.0]), fl.tensor([float("nan")]))
+    with pytest.raises(ValueError, match="floating"):
+        fl.binomial(fl.tensor([5]), fl.tensor([0.5]))
+
+
 def test_generators_are_independent():
     a, b = fl.Generator().manual_seed(1), fl.Generator().manual_seed(1)
     fl.rand(5)
