@@ -176,6 +176,52 @@ def test_embedding_bag_refuses_rows_that_are_not_there(padding):
             fl.ops.aten._embedding_bag(fl.ones(3, 2), fl.tensor([0, index]), fl.tensor([0]), padding_idx=padding)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e-19, 5e-324])
+@pytest.mark.parametrize(
+    "op",
+    [
+        "linear1d",
+        "bilinear2d",
+        "bicubic2d",
+        "trilinear3d",
+        "nearest1d",
+        "nearest2d",
+        "_nearest_exact1d",
+        "_bilinear2d_aa",
+    ],
+)
+def test_tiny_scales_stay_inside(op, scale):
+    n = int(op.rstrip("_a")[-2])
+    name = f"_upsample{op}" if op[0] == "_" else f"upsample_{op}"
+    align = () if "nearest" in op else (False,)
+    call, back = getattr(fl.ops.aten, name), getattr(fl.ops.aten, f"{name}_backward")
+    x = fl.arange(1.0, 3.0).reshape((1, 1, 2) + (1,) * (n - 1)).expand((1, 1) + (2,) * n)
+    sizes = [3] * n
+    got = call(x, sizes, *align, *[scale] * n)
+    if "aa" not in op:
+        assert bool(((got >= 1) & (got <= 2)).all())
+        grad = back(fl.ones(1, 1, *sizes), sizes, [1, 1] + [2] * n, *align, *[scale] * n)
+        np.testing.assert_allclose(grad.sum().item(), 3**n, rtol=1e-5)
+
+
+def test_embedding_gradient_of_padding_outside_the_table():
+    back = fl.ops.aten.embedding_dense_backward
+    assert not bool(back(fl.ones(2, 3), fl.full((2,), 1 << 31), 5, 1 << 31, True).any())
+    assert back(fl.ones(2, 0), fl.full((2,), 1 << 61), (1 << 62) + 1, -1, True).numel() == 0
+    got = back(fl.ones(4, 1), fl.tensor([1, 1, 2, 0]), 3, 2, True)
+    assert got.flatten().tolist() == [1, 1, 0]
+
+
+def test_max_pool_of_huge_and_of_empty_windows():
+    assert fl.max_pool1d(fl.arange(9.0).reshape(1, 1, 9), 1 << 40, ceil_mode=True).flatten().tolist() == [8]
+    x = fl.arange(6.0).reshape(1, 1, 6, 1)
+    args = [2, 2], [1, 1], [1, 1], [1, 2]
+    values, at = fl.ops.aten.max_pool2d_with_indices(x, *args)
+    assert bool((values == -float("inf")).all())
+    grad = fl.ops.aten.max_pool2d_with_indices_backward(fl.ones_like(values), x, *args, False, at)
+    assert grad.shape == x.shape and not bool(grad.any())
+
+
 def test_ctc_loss_of_nan_is_nan():
     x = fl.randn(5, 1, 4).log_softmax(2)
     impossible = fl.ops.aten.ctc_loss.IntList(x, fl.tensor([[1, 1, 1]]), [4], [3], 0, 0)

@@ -4,6 +4,17 @@ import flambeau as fl
 import pytest
 
 
+@pytest.mark.parametrize(
+    "draw", [lambda t: fl.normal(t, 1.0), lambda t: fl.normal(0.0, t), lambda t: fl.bernoulli(t / 6), lambda t: fl.bernoulli(t, 0.5)]
+)  # fmt: skip
+def test_draws_follow_the_elements_of_transposed_parameters(draw):
+    mean = fl.arange(6.0).reshape(2, 3)
+    fl.manual_seed(1)
+    got = draw(mean.t())
+    fl.manual_seed(1)
+    assert got.is_contiguous() and fl.equal(got, draw(mean.t().contiguous()))
+
+
 def test_streams_are_torchs():
     fl.manual_seed(0)
     assert [round(v, 4) for v in fl.rand(3).tolist()] == [0.4963, 0.7682, 0.0885]

@@ -13,9 +13,17 @@ Tensor truth(const Tensor& self) {
   return contiguous(self.dtype() == DType::Bool ? self : converted(self, DType::Bool));
 }
 
+// In bytes, 32 side by side, for as long as a byte can count.
 int64_t count_true(const uint8_t* mask, int64_t n) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) count += mask[i] != 0;
+  constexpr int kLanes = 32;
+  int64_t count = 0, i = 0;
+  while (n - i >= kLanes) {
+    uint8_t lanes[kLanes] = {};
+    for (int round = 0; round < 255 && n - i >= kLanes; ++round, i += kLanes)
+      for (int j = 0; j < kLanes; ++j) lanes[j] = static_cast<uint8_t>(lanes[j] + (mask[i + j] != 0));
+    for (const uint8_t lane : lanes) count += lane;
+  }
+  for (; i < n; ++i) count += mask[i] != 0;
   return count;
 }
 

@@ -61,6 +61,7 @@ TensorSpec embedding_backward_shape(const Tensor& grad_output, const Tensor& ind
 void embedding_backward_cpu(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
                             bool scale_grad_by_freq, const Tensor& out) {
   const char* op = "embedding_dense_backward";
+  if (out.numel() == 0) return;
   const DType d = compute_dtype(op, grad_output.dtype());
   const Tensor at = prepared(indices, DType::Int64), g = prepared(grad_output, d);
   const int64_t *index = at.data_as<int64_t>(), count = at.numel(), width = out.sizes()[1];
@@ -71,7 +72,7 @@ void embedding_backward_cpu(const Tensor& grad_output, const Tensor& indices, in
   if (scale_grad_by_freq) {
     frequency.assign(static_cast<size_t>(num_weights), 0);
     for (int64_t i = 0; i < count; ++i)
-      if (index[i] >= 0) ++frequency[static_cast<size_t>(index[i])];
+      if (index[i] != padding_idx) ++frequency[static_cast<size_t>(index[i])];
   }
   const Output gw(out, d);
   by_compute(d, [&](auto zero) {

@@ -65,7 +65,9 @@ template <class T> struct PlaneWindows {
   std::vector<int64_t> edge;
 
   explicit PlaneWindows(const PoolPlan& p) {
-    for (int64_t u = 0; u < p.k[0]; ++u)
+    bool fits = true;  // else no window is inside, however large its kernel
+    for (int d = 0; d < 3; ++d) fits = fits && (p.k[d] - 1) * p.dil[d] < p.in[d];
+    for (int64_t u = 0; u < p.k[0] && fits; ++u)
       for (int64_t v = 0; v < p.k[1]; ++v)
         for (int64_t w = 0; w < p.k[2]; ++w)
           taps.push_back(static_cast<Position>(((u * p.dil[0]) * p.in[1] + v * p.dil[1]) * p.in[2] + w * p.dil[2]));
@@ -237,6 +239,38 @@ void check_pool_gradient(const char* op, const Tensor& grad, const Tensor& self,
 
 }  // namespace nn
 
+namespace {
+
+struct Gradient {
+  Tensor grad, indices;
+};
+
+// A window that lies in the padding altogether has no maximum: its index names no element, its gradient goes nowhere.
+Gradient without_empty_windows(const PoolPlan& p, const Tensor& grad, const Tensor& indices) {
+  const auto is_empty = [&p](int d, int64_t o) {
+    const Reach r = reach(p, d, o);
+    return r.begin >= r.end;
+  };
+  bool any = false;
+  for (int d = 0; d < 3; ++d)
+    for (int64_t o = 0; o < p.out[d] && !any; ++o) any = is_empty(d, o);
+  if (!any) return {grad, indices};
+  Gradient g{empty(grad.sizes(), grad.options()), empty(indices.sizes(), indices.options())};
+  copy_values(g.grad, grad);
+  copy_values(g.indices, indices);
+  const int64_t plane = p.out_plane(), item = grad.itemsize();
+  for (int64_t i = 0; i < g.indices.numel(); ++i) {
+    const int64_t o = i % plane;
+    if (!is_empty(0, o / (p.out[1] * p.out[2])) && !is_empty(1, o / p.out[2] % p.out[1]) && !is_empty(2, o % p.out[2]))
+      continue;
+    g.indices.data_as<int64_t>()[i] = 0;
+    std::fill_n(static_cast<char*>(g.grad.data()) + i * item, item, char{0});
+  }
+  return g;
+}
+
+}  // namespace
+
 #define FL_MAX_POOL(N)                                                                                                 \
   std::tuple<TensorSpec, TensorSpec> max_pool##N##d_shape(const Tensor& self, IntList kernel, IntList stride,          \
                                                           IntList padding, IntList dilation, bool ceil_mode) {         \
@@ -254,9 +288,13 @@ void check_pool_gradient(const char* op, const Tensor& grad, const Tensor& self,
     compute_dtype(op, self.dtype());                                                                                   \
     return {self.sizes().vec(), self.dtype(), spec_strides(self.sizes(), format_of(self))};                            \
   }                                                                                                                    \
-  void max_pool##N##d_backward_cpu(const Tensor& grad, const Tensor&, IntList, IntList, IntList, IntList, bool,        \
-                                   const Tensor& indices, const Tensor& out) {                                         \
-    scatter_to_positions("max_pool" #N "d_with_indices_backward", N, grad, indices, out);                              \
+  void max_pool##N##d_backward_cpu(const Tensor& grad, const Tensor& self, IntList kernel, IntList stride,             \
+                                   IntList padding, IntList dilation, bool ceil_mode, const Tensor& indices,           \
+                                   const Tensor& out) {                                                                \
+    const char* op = "max_pool" #N "d_with_indices_backward";                                                          \
+    const PoolPlan p = plan_pool(op, N, self, kernel, stride, padding, dilation, ceil_mode);                           \
+    const Gradient g = without_empty_windows(p, grad, indices);                                                        \
+    scatter_to_positions(op, N, g.grad, g.indices, out);                                                               \
   }                                                                                                                    \
   Tensor max_pool##N##d_op(const Tensor& self, IntList kernel, IntList stride, IntList padding, IntList dilation,      \
                            bool ceil_mode) {                                                                           \

@@ -11,7 +11,8 @@ struct PoolPlan {
 
   int64_t in_plane() const { return in[0] * in[1] * in[2]; }
   int64_t out_plane() const { return out[0] * out[1] * out[2]; }
-  int64_t window() const { return k[0] * k[1] * k[2]; }
+  /// Elements that a window can cover.
+  int64_t window() const { return std::min(k[0], in[0]) * std::min(k[1], in[1]) * std::min(k[2], in[2]); }
 };
 
 /// Planes of a tensor in memory: `batches` blocks of plane x `inner`. Row-major: N * C blocks, inner 1; channels-last:

@@ -21,6 +21,12 @@ template <class T> T pixel_scale(int64_t in, int64_t out, bool align_corners, co
   return factor && *factor > 0 ? static_cast<T>(1.0 / *factor) : static_cast<T>(in) / static_cast<T>(out);
 }
 
+/// x as a whole number from low to high, also where it is huge, infinite or NaN: scales may be as small as they like.
+template <class T> int64_t between(T x, int64_t low, int64_t high) {
+  if (!(x > static_cast<T>(low))) return low;
+  return x < static_cast<T>(high) ? static_cast<int64_t>(x) : high;
+}
+
 template <class T> T cubic(T x, T a) {
   x = std::abs(x);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -41,7 +47,7 @@ template <class T> Taps<T> nearest_taps(int64_t in, int64_t out, const std::opti
   const float scale = pixel_scale<float>(in, out, false, factor);
   for (int64_t o = 0; o < out; ++o) {
     const float at = std::floor((static_cast<float>(o) + (exact ? 0.5f : 0.0f)) * scale);
-    t.index.push_back(std::min(static_cast<int64_t>(at), in - 1));
+    t.index.push_back(between(at, 0, in - 1));
     t.weight.push_back(T(1));
     t.count.push_back(1);
   }
@@ -56,6 +62,7 @@ Taps<T> point_taps(int64_t in, int64_t out, bool align_corners, const std::optio
   for (int64_t o = 0; o < out; ++o) {
     T at = align_corners ? scale * static_cast<T>(o) : scale * (static_cast<T>(o) + T(0.5)) - T(0.5);
     if (!is_cubic && at < 0) at = 0;
+    if (!(at < static_cast<T>(in + 4))) at = static_cast<T>(in + 4);  // every tap is the last element
     if (in == out && !align_corners && (!factor || *factor == 1)) at = static_cast<T>(o);
     const int64_t floor = static_cast<int64_t>(std::floor(at));
     if (is_cubic) {
@@ -80,7 +87,7 @@ Taps<T> antialias_taps(int64_t in, int64_t out, bool align_corners, const std::o
   const T scale = pixel_scale<T>(in, out, align_corners, factor);
   const T half = mode == Resample::LinearAntialias ? T(1) : mode == Resample::CubicAntialias ? T(2) : T(3);
   const T support = scale >= 1 ? half * scale : half, inverse = scale >= 1 ? 1 / scale : T(1);
-  const int64_t width = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
+  const int64_t width = between(std::ceil(support) * 2 + 1, 3, std::max<int64_t>(in, 3));
   Taps<T> t{in,
             out,
             width,
@@ -89,8 +96,7 @@ Taps<T> antialias_taps(int64_t in, int64_t out, bool align_corners, const std::o
             {}};
   for (int64_t o = 0; o < out; ++o) {
     const T centre = scale * (static_cast<T>(o) + T(0.5));
-    const int64_t first = std::max<int64_t>(static_cast<int64_t>(centre - support + T(0.5)), 0),
-                  last = std::min(static_cast<int64_t>(centre + support + T(0.5)), in);
+    const int64_t first = between(centre - support + T(0.5), 0, in), last = between(centre + support + T(0.5), 0, in);
     const int64_t n = std::clamp<int64_t>(last - first, 0, width);
     T total = 0;
     for (int64_t k = 0; k < n; ++k) {

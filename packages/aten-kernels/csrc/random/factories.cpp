@@ -103,12 +103,12 @@ Tensor randint_like_op(const Tensor& self, int64_t high, GeneratorImpl* g, OptTy
 const Tensor& bernoulli_tensor_(const Tensor& self, const Tensor& p, GeneratorImpl* g);
 
 Tensor bernoulli_op(const Tensor& self, GeneratorImpl* g) {
-  Tensor out = empty_like(self);
+  Tensor out = empty(self.sizes(), self.options());
   if (out.storage().data) bernoulli_tensor_(out, self, g);
   return out;
 }
 Tensor bernoulli_p(const Tensor& self, double p, GeneratorImpl* g) {
-  Tensor out = empty_like(self);
+  Tensor out = empty(self.sizes(), self.options());
   draw_bernoulli(out, p, g);
   return out;
 }
@@ -157,14 +157,14 @@ void check_spread(const Tensor& std) {
 }  // namespace
 
 Tensor normal_tensor_float(const Tensor& mean, double std, GeneratorImpl* g) {
-  Tensor out = empty_like(mean);
+  Tensor out = empty(mean.sizes(), mean.options());
   draw_normal(out, 0, std, g);
   GradMode no_grad(false);
   return ops::add_(out, mean);
 }
 Tensor normal_float_tensor(double mean, const Tensor& std, GeneratorImpl* g) {
   check_spread(std);
-  Tensor out = empty_like(std);
+  Tensor out = empty(std.sizes(), std.options());
   draw_normal(out, 0, 1, g);
   GradMode no_grad(false);
   ops::mul_(out, std);

@@ -125,7 +125,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     ------
     RuntimeError  where shapes do not fit
     """
-    if input1.shape[:-1] != input2.shape[:-1] or input1.dim() == 0 or weight.dim() != 3:
+    if input1.shape[:-1] != input2.shape[:-1] or 0 in (input1.dim(), input2.dim()) or weight.dim() != 3:
         raise RuntimeError(
             f"[bilinear] inputs of shapes {tuple(input1.shape)} and {tuple(input2.shape)} must agree but for the last "
             f"size, and weight {tuple(weight.shape)} must have three dimensions"
