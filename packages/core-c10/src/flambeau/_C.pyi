@@ -404,6 +404,7 @@ strided: layout
 channels_last: memory_format
 channels_last_3d: memory_format
 contiguous_format: memory_format
+legacy_contiguous_format: memory_format
 preserve_format: memory_format
 default_generator: Generator
 

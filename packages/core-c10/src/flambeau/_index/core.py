@@ -48,7 +48,6 @@ NAMES = {
     "are_deterministic_algorithms_enabled": "flambeau._settings:are_deterministic_algorithms_enabled",
     "use_deterministic_algorithms": "flambeau._settings:use_deterministic_algorithms",
     "strided": "flambeau._C:strided",
-    "legacy_contiguous_format": "flambeau._C:contiguous_format",
     "storage": "flambeau.storage",
     "DisableTorchFunction": "flambeau._torch_function_switch:DisableTorchFunction",
     "DisableTorchFunctionSubclass": "flambeau._torch_function_switch:DisableTorchFunctionSubclass",
