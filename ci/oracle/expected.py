@@ -85,6 +85,11 @@ REASONS = (
         "a tensor with history does not change its geometry in place: x = x.transpose(...)", r"swapaxes|swapdims|as_strided", "in-place"
     ),
     Expected("a fraction for an integer tensor is refused here, torch cuts it", r"addcmul|threshold", "other dtypes"),
+    Expected("a gradient of zeros is None on one side", r"greater|less|not_equal|grid_sample|scaled_dot", kind="gradient", difference="none here|none in torch"),
+    Expected("a kernel of size 0 is refused here", r"conv", EMPTY, "value", "must be positive|to be at least 1"),
+    Expected("torch does not look at indices into an empty tensor", r"index_add", EMPTY, "value", "out of bounds"),
+    Expected("row-major in torch; here the layout of the input stays", r"masked_fill|logsigmoid|angle|\[None, i", kind="stride"),
+    Expected("a resized out= takes the strides of what the function returns without it", "", "out", "stride"),
     Expected("strides of an empty tensor mean nothing", r"stride\(\)", EMPTY, "value"),
     Expected("norm of order 0 does not depend on the elements", r"norm\(t\(3, 4\), 0", kind="gradient"),
 )  # fmt: skip
