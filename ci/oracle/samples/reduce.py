@@ -39,6 +39,9 @@ SAMPLES = [
     *calls("h", "softmax log_softmax", ("t(3, 4), 1", "t(2, 3, 4), 1", "nc(3, 4), 0", "t(5), -1, dtype=fl.float64", "t(), 0")),
     *lines("f", """
         fl.all(t(3, 4), (0, 1))
+        fl.segment_reduce(t(6), 'sum', lengths=fl.tensor([2, 1, 3]))
+        fl.segment_reduce(t(6, 2), 'max', lengths=fl.tensor([2, 4]))
+        fl.hash_tensor(t(5))
         fl.any(t(3, 4), (0, 1), keepdim=True)
         fl.nansum(t(4) / 0 * 0)
         fl.frobenius_norm(t(3, 4), (0, 1))
