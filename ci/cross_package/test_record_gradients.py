@@ -58,6 +58,7 @@ def is_differentiable(o: Operator) -> bool:
 NO_GRADIENT = {
     **dict.fromkeys(
         [
+            "binomial",
             "scatter.reduce",
             "scatter.value_reduce",
             "geqrf",
