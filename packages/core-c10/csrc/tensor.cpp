@@ -77,10 +77,15 @@ Device default_device() { return tls_default_device; }
 void set_default_device(Device d) { tls_default_device = d; }
 
 void destroy(TensorImpl* t) {
-  if (FL_UNLIKELY(t->owns_pyobj)) python_hooks.release_object(t->pyobj);
+  if (FL_UNLIKELY(t->owns_pyobj)) {  // the object becomes the owner, and its death that of the tensor
+    t->refs.value.store(1, std::memory_order_relaxed);
+    t->owns_pyobj = false;
+    return python_hooks.release_object(t->pyobj);
+  }
   if (t->autograd) delete t->autograd;
   if (t->storage && t->storage->refs.dec()) destroy(t->storage);
   if (FL_UNLIKELY(t->heap_geometry != nullptr)) delete[] t->heap_geometry;
+  if (FL_UNLIKELY(t->counts_apart)) Ref<VersionCounter>::steal(t->own_version);
   TensorImpl* base = t->base;
   TensorFreeList::give(t);
   if (base && base->refs.dec()) destroy(base);
@@ -259,11 +264,25 @@ Tensor tensor_on_storage(Storage storage, DType dtype, IntList sizes, IntList st
   return t;
 }
 
+namespace {
+
+void share_version(TensorImpl& t, const Tensor& self) {
+  if (FL_LIKELY(!self.impl()->counts_apart)) return;
+  t.counts_apart = true;
+  t.own_version = Ref<VersionCounter>::borrow(self.impl()->own_version).release();
+}
+
+}  // namespace
+
 Tensor make_view_dtype(const Tensor& self, DType dtype, IntList sizes, IntList strides, int64_t offset) {
   Tensor t = tensor_on_storage(Storage::borrow(self.impl()->storage), dtype, sizes, strides, offset);
   TensorImpl& impl = *t.impl();
   impl.keys = self.keys() & ~key_bit(Key::Python);
+  impl.inference = self.impl()->inference;  // also outside the mode, and a view of a normal tensor is one inside it
+  share_version(impl, self);
   if (!impl.inference) {
+    impl.view_without_grad = dispatch_state().no_grad || self.impl()->view_without_grad;
+    if (impl.view_without_grad) impl.version_at_view = self.version();
     // A write through another view may give this one a history later, so views of differentiable types always pass
     // autograd.
     if (is_floating(dtype) || is_complex(dtype)) impl.keys |= key_bit(Key::Autograd);
@@ -283,8 +302,31 @@ Tensor alias_without_history(const Tensor& self) {
   self.impl()->storage->refs.inc();
   t->storage = self.impl()->storage;
   t->keys = self.keys() & kBackendKeys;
+  t->inference = self.impl()->inference;
+  share_version(*t, self);
   set_geometry(*t, self.sizes(), self.strides(), self.storage_offset());
   return Tensor::steal(t);
+}
+
+void count_apart(TensorImpl& self, uint32_t value) {
+  auto* counter = new VersionCounter;
+  counter->value.store(value, std::memory_order_relaxed);
+  if (self.counts_apart) Ref<VersionCounter>::steal(self.own_version);
+  self.own_version = counter;
+  self.counts_apart = true;
+}
+
+Tensor alias_unnoticed(const Tensor& self) {
+  Tensor t = alias_without_history(self);
+  count_apart(*t.impl(), 0);
+  return t;
+}
+
+void Tensor::refuse_inference_write() {
+  FL_CHECK(false,
+           "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+           "normal tensor before doing inplace update.");
+  __builtin_unreachable();
 }
 
 void resize_(const Tensor& self, IntList sizes) {

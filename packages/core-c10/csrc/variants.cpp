@@ -65,6 +65,7 @@ void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype) 
 }
 
 void prepare_out(const char* op, const Tensor& out, IntList sizes, DType dtype, IntList strides) {
+  out.check_may_write();
   FL_CHECK(can_cast(dtype, out.dtype()), "[", op, "] result type ", dtype_name(dtype),
            " can't be cast to the desired output type ", dtype_name(out.dtype()));
   if (!(out.sizes() == sizes)) {
@@ -196,6 +197,7 @@ void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* r
   bool direct = true;  // the kernel may write straight into `out`: same dtype, row-major, disjoint from every argument
   for (int i = 0; i < f.num_results; ++i) {
     outs[i] = args[f.num_args + i].as_tensor();
+    outs[i].check_may_write();
     direct = direct && outs[i].dtype() == specs[i].dtype && outs[i].is_contiguous() &&
              outs[i].sizes() == IntList(specs[i].sizes) && specs[i].strides.empty();
     for (int j = 0; j < f.num_args && direct; ++j) {
@@ -210,7 +212,7 @@ void run_shaped_out(const Operator& op, KeySet keys, const Value* args, Value* r
   if (!direct || f.num_results > 1) return out_through_functional(op, keys, args, results);
   shaped(f).run(args, outs);
   for (int i = 0; i < f.num_results; ++i) {
-    outs[i].storage().bump_version();
+    outs[i].bump_version();
     set_result(results + i, std::move(outs[i]));
   }
 }

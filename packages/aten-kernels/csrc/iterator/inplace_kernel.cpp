@@ -3,6 +3,7 @@
 namespace flambeau {
 
 void check_writable(const Operator& op, const Tensor& self) {
+  self.check_may_write();
   FL_CHECK(!has_internal_overlap(self), "[", op.name,
            "] unsupported operation: more than one element of the written-to tensor refers to a "
            "single memory location. Please clone() the tensor before performing the operation.");

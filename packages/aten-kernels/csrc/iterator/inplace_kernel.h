@@ -29,7 +29,7 @@ inline constexpr Kernel run_on_self = [](const Operator& op, KeySet keys, const 
   if constexpr (!expanded) check_writable(op, self);
   const DisjointFrame frame(op, args, self);
   TypedKernel<Fn>::frame(op, keys, frame.values(), results);
-  self.storage().bump_version();
+  self.bump_version();
 };
 
 /// A copy of self: in its own layout, or row-major where torch's operator makes its result from the sizes alone.

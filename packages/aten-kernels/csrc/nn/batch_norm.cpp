@@ -69,7 +69,7 @@ void move_running(const Tensor& running, const std::vector<double>& stat, double
     next.data_as<double>()[k] =
         (1 - momentum) * now.data_as<double>()[k] + momentum * stat[static_cast<size_t>(k)] * scale;
   copy_values(running, next);
-  running.storage().bump_version();
+  running.bump_version();
 }
 
 void check_inputs(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,

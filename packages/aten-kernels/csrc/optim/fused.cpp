@@ -108,8 +108,8 @@ class Rows {
       run_in_chunks(rule, options);
     }
     for (const auto& [target, work] : write_back_) copy_values(target, work);
-    for (const Tensor* t : written_) t->storage().bump_version();
-    for (const Tensor& p : params_) p.storage().bump_version();
+    for (const Tensor* t : written_) t->bump_version();
+    for (const Tensor& p : params_) p.bump_version();
   }
 
  private:
@@ -268,7 +268,7 @@ void foreach_add_scalar_(TensorList self, const Scalar& scalar) {
     const bool plain = t.is_cpu() && t.is_contiguous() && (t.dtype() == DType::Float32 || t.dtype() == DType::Float64);
     if (plain && !scalar.is_complex()) {
       optim::table_of(t.dtype()).add(t.data(), scalar.to_double(), t.numel());
-      t.storage().bump_version();
+      t.bump_version();
     } else {
       ops::add_(t, wrapped_number(scalar));
     }

@@ -255,6 +255,7 @@ void run_pointwise_meta(const Operator& op, KeySet, const Value* args, Value* re
 // temporary.
 static void write_to(const Call& c, IntList shape, const Tensor& out) {
   Tensor operands[kMaxOperands];
+  out.check_may_write();
   const DType want = operand_dtype(c.kernel.operands[0], c.compute);
   bool direct = out.dtype() == want;
   for (int i = 0; i < c.num_inputs && direct; ++i) direct = memory_overlap(out, c.inputs[i]) != Overlap::Partial;
@@ -262,7 +263,7 @@ static void write_to(const Call& c, IntList shape, const Tensor& out) {
   convert_inputs(c, operands);
   run_loop(c, shape, operands, 0);
   if (!direct) copy_values(out, operands[0]);
-  out.storage().bump_version();
+  out.bump_version();
 }
 
 void run_pointwise_inplace(const Operator& op, KeySet keys, const Value* args, Value* results) {

@@ -31,6 +31,8 @@ PyObject* set_grad_enabled(PyObject*, PyObject* flag) {
   if (on < 0) return nullptr;
   DispatchState& s = dispatch_state();
   const bool old = grad_enabled();
+  if (on && s.inference_mode) return PyBool_FromLong(old);  // what is made in inference mode has no history
+  s.no_grad = !on;
   s.exclude = on ? s.exclude & ~key_bit(Key::Autograd) : s.exclude | key_bit(Key::Autograd);
   return PyBool_FromLong(old);
 }

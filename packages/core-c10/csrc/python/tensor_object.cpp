@@ -13,6 +13,8 @@
 namespace flambeau::python {
 
 PyTypeObject* TensorType = nullptr;
+GarbageHooks garbage_hooks;
+std::atomic<int64_t> python_objects_in_graphs{0};
 
 namespace {
 
@@ -50,6 +52,7 @@ PyObject* wrap(Tensor&& t) {
     auto* o = static_cast<PyTensor*>(impl->pyobj);
     if (impl->owns_pyobj) {  // flip back: the object owns the tensor again, and we own the object
       impl->owns_pyobj = false;
+      --python_objects_in_graphs;
       t.release();
       return reinterpret_cast<PyObject*>(o);
     }
@@ -68,23 +71,33 @@ PyObject* wrap_as(Tensor&& t, PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(o);
 }
 
+namespace {
+
+// Of a tensor that has something beside it. Not the other way round: then the object hangs off the tensor.
+bool is_sole_owner(const PyTensor* o) {
+  return o->impl && (o->impl->autograd || o->impl->base) && !o->impl->owns_pyobj && o->impl->refs.count() == 1;
+}
+
+}  // namespace
+
 int tensor_traverse(PyObject* self, visitproc visit, void* arg) {
   auto* o = reinterpret_cast<PyTensor*>(self);
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(o->dict);
-  // What the graph holds is only reachable through this object when nothing else owns the tensor.
-  if (o->impl && o->impl->refs.count() == 1 && traverse_autograd) return traverse_autograd(*o->impl, visit, arg);
+  if (is_sole_owner(o) && garbage_hooks.traverse && python_objects_in_graphs.load(std::memory_order_relaxed) != 0)
+    return garbage_hooks.traverse(*o->impl, visit, arg);
   return 0;
 }
 
 int tensor_clear(PyObject* self) {
   auto* o = reinterpret_cast<PyTensor*>(self);
   Py_CLEAR(o->dict);
-  if (o->impl && o->impl->refs.count() == 1 && o->impl->autograd) {
-    delete o->impl->autograd;
-    o->impl->autograd = nullptr;
-  }
+  if (is_sole_owner(o) && garbage_hooks.clear) garbage_hooks.clear(*o->impl);
   return 0;
+}
+
+namespace {
+void free_tensor(PyTensor* o);
 }
 
 void tensor_dealloc(PyObject* self) {
@@ -99,10 +112,23 @@ void tensor_dealloc(PyObject* self) {
     _Py_RefTotal++;
 #endif
     impl->owns_pyobj = true;
+    ++python_objects_in_graphs;
     if (impl->refs.dec()) destroy(impl);  // the other owner let go meanwhile
     return;
   }
   PyObject_GC_UnTrack(self);
+  if (FL_LIKELY(!o->dict)) return free_tensor(o);
+  // Chains of tensors through attributes need no stack.
+  Py_TRASHCAN_BEGIN(self, tensor_dealloc) free_tensor(o);
+  Py_TRASHCAN_END
+}
+
+namespace {
+
+void free_tensor(PyTensor* o) {
+  auto* self = reinterpret_cast<PyObject*>(o);
+  PyTypeObject* type = Py_TYPE(self);
+  TensorImpl* impl = o->impl;
   if (FL_UNLIKELY(o->weakrefs != nullptr)) PyObject_ClearWeakRefs(self);
   if (FL_UNLIKELY(o->dict != nullptr)) Py_CLEAR(o->dict);
   if (impl) {
@@ -119,14 +145,13 @@ void tensor_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+}  // namespace
+
 void release_python_object(void* object) {
   if (!Py_IsInitialized()) return;
   AcquireGil gil;
-  auto* o = static_cast<PyTensor*>(object);
-  o->impl = nullptr;  // the tensor is dying under it
-  Py_DECREF(reinterpret_cast<PyObject*>(o));
+  --python_objects_in_graphs;
+  Py_DECREF(static_cast<PyObject*>(object));
 }
-
-TraverseAutograd traverse_autograd = nullptr;
 
 }  // namespace flambeau::python

@@ -63,7 +63,7 @@ int set_requires_grad(PyObject*, PyObject* v, void*) {
 }
 
 PyObject* get_data(PyObject* s, void*) {
-  return guarded([&] { return wrap(alias_without_history(T(s))); });
+  return guarded([&] { return wrap(alias_unnoticed(T(s))); });
 }
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {
@@ -71,13 +71,17 @@ int set_data(PyObject* self, PyObject* value, void*) {
                   value ? Py_TYPE(value)->tp_name : "nothing");
     TensorImpl& t = *impl_of(self);
     const Tensor& v = T(value);
-    FL_CHECK(!t.autograd || !t.autograd->has_grad_fn || t.dtype == v.dtype(),
-             "cannot change the dtype of a tensor with history through .data");
+    FL_CHECK(!T(self).requires_grad() || is_floating(v.dtype()) || is_complex(v.dtype()),
+             "data set to a tensor that requires gradients must be floating point or complex dtype, got ",
+             dtype_name(v.dtype()));
+    if (!t.counts_apart) count_apart(t, T(self).version());
+    if (t.autograd && (t.dtype != v.dtype() || !(t.device == v.device()))) t.autograd->type_changed();
     Storage keep = Storage::borrow(v.impl()->storage);
     Storage old = Storage::steal(t.storage);
     t.storage = keep.release();
     t.dtype = v.dtype();
     t.device = v.device();
+    t.inference = v.impl()->inference;
     t.keys = (t.keys & ~kBackendKeys) | (v.keys() & kBackendKeys);
     set_geometry(t, v.sizes(), v.strides(), v.storage_offset());
     return 0;
@@ -134,8 +138,14 @@ PyGetSetDef tensor_properties[] = {
      "The node of the graph that made it, or None.", nullptr},
     {"is_leaf", [](PyObject*, void*) -> PyObject* { Py_RETURN_TRUE; }, nullptr,
      "Whether it is not the result of a recorded operation.", nullptr},
-    {"_version", [](PyObject* s, void*) { return PyLong_FromUnsignedLong(T(s).storage().current_version()); }, nullptr,
-     "How often the storage was written to.", nullptr},
+    {"_version",
+     [](PyObject* s, void*) {
+       return guarded([&] {
+         FL_CHECK(!impl_of(s)->inference, "Inference tensors do not track version counter.");
+         return PyLong_FromUnsignedLong(T(s).version());
+       });
+     },
+     nullptr, "How often the elements were written to, also through views and detached aliases.", nullptr},
     {"_base", [](PyObject* s, void*) { return guarded([&] { return wrap(Tensor::borrow(impl_of(s)->base)); }); },
      nullptr, "The tensor this is a view of, or None.", nullptr},
     {"names",
@@ -272,6 +282,7 @@ PyObject* m_resize(PyObject* s, PyObject* sizes) {
     } catch (OutOfMemoryError& e) {
       throw OutOfMemoryError(concat("[resize_] ", e.message));
     }
+    T(s).bump_version();
     return Py_NewRef(s);
   });
 }
@@ -280,8 +291,13 @@ PyObject* m_set_storage(PyObject* s, PyObject* args) {
   long long offset;
   if (!PyArg_ParseTuple(args, "OLOO:_set_storage", &storage, &offset, &size, &stride)) return nullptr;
   return guarded([&] {
+    T(s).check_may_write();
     Tensor t = tensor_on_storage(storage_from(storage), T(s).dtype(), ints_from(size), ints_from(stride), offset);
+    // A tensor that something else holds may be saved in a graph, which must notice.
+    const bool held = impl_of(s)->refs.count() > 1;
+    if (held && !impl_of(s)->counts_apart && &t.storage() != &T(s).storage()) count_apart(*impl_of(s), T(s).version());
     std::swap(impl_of(s)->storage, t.impl()->storage);
+    if (held) T(s).bump_version();
     impl_of(s)->device = t.device();
     set_geometry(*impl_of(s), t.sizes(), t.strides(), offset);
     return Py_NewRef(s);
@@ -361,11 +377,13 @@ PyMethodDef tensor_methods[] = {
      [](PyObject* s, PyObject* memo) { return call_python("flambeau._utils", "tensor_deepcopy", s, memo); }, METH_O,
      nullptr},
     {"_bump_version",
-     [](PyObject* s, PyObject*) -> PyObject* {
-       T(s).storage().bump_version();
-       Py_RETURN_NONE;
+     [](PyObject* s, PyObject*) {
+       return guarded([&]() -> PyObject* {
+         T(s).bump_version();
+         Py_RETURN_NONE;
+       });
      },
-     METH_NOARGS, "Marks the storage as written to."},
+     METH_NOARGS, "Marks the tensor as written to."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyObject* tensor_repr(PyObject* self) { return call_python("flambeau._tensor_str", "_str", self); }

@@ -9,10 +9,6 @@ int tensor_clear(PyObject* self);
 void tensor_dealloc(PyObject* self);
 void release_python_object(void* object);
 
-/// Set by autograd: visits the Python objects (hooks, custom functions) that a tensor's graph owns.
-using TraverseAutograd = int (*)(const TensorImpl& t, visitproc visit, void* arg);
-FL_API extern TraverseAutograd traverse_autograd;
-
 extern PyGetSetDef tensor_properties[];
 extern PyMethodDef tensor_methods[];
 PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs);

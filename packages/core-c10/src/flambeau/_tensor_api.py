@@ -177,6 +177,10 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     """View the memory of another tensor, or of a storage with the given geometry."""
     if source is None:
         source = _C.UntypedStorage(0)
+    if self.requires_grad and _C.is_grad_enabled():
+        if self.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation. [set_]")
+        raise RuntimeError("derivative for set_ is not implemented: the tensor has a history; use x = x.detach() first")
     if isinstance(source, Tensor) and size is None:
         if source.dtype is not self.dtype:
             raise RuntimeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")

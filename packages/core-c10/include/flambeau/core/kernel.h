@@ -28,8 +28,9 @@ template <auto Fn> inline constexpr Kernel kernel = &TypedKernel<Fn>::frame;
 /// For functions that write to their first argument: counts the write.
 template <auto Fn>
 inline constexpr Kernel mutating_kernel = [](const Operator& op, KeySet keys, const Value* args, Value* results) {
+  args[0].as_tensor().check_may_write();
   TypedKernel<Fn>::frame(op, keys, args, results);
-  args[0].as_tensor().storage().bump_version();
+  args[0].as_tensor().bump_version();
 };
 
 /// What a shape rule says about a result.

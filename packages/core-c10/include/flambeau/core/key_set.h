@@ -37,6 +37,7 @@ struct DispatchState {
   bool inference_mode = false;
   bool torch_function_disabled = false;
   bool anomaly_mode = false;
+  bool no_grad = false;  ///< the program turned recording off; not set while a recorded operator runs its kernel
 };
 extern FL_API thread_local constinit DispatchState tls_dispatch __attribute__((tls_model("initial-exec")));
 inline DispatchState& dispatch_state() { return tls_dispatch; }
@@ -58,16 +59,21 @@ class ExcludeKeys {
 /// Turns recording of gradients on or off for a scope.
 class GradMode {
  public:
-  explicit GradMode(bool enabled) : saved_(dispatch_state().exclude) {
+  explicit GradMode(bool enabled) : saved_(dispatch_state().exclude), saved_no_grad_(dispatch_state().no_grad) {
     auto& s = dispatch_state();
     s.exclude = enabled ? s.exclude & ~key_bit(Key::Autograd) : s.exclude | key_bit(Key::Autograd);
+    s.no_grad = !enabled;
   }
-  ~GradMode() { dispatch_state().exclude = saved_; }
+  ~GradMode() {
+    dispatch_state().exclude = saved_;
+    dispatch_state().no_grad = saved_no_grad_;
+  }
   GradMode(const GradMode&) = delete;
   GradMode& operator=(const GradMode&) = delete;
 
  private:
   KeySet saved_;
+  bool saved_no_grad_;
 };
 
 }  // namespace flambeau

@@ -1,5 +1,12 @@
 #pragma once
-/// A block of bytes that tensors share. The version counter lives here, so every view of a storage sees every write.
+/// A block of bytes that tensors share, and the counter of writes to it.
+//
+// Note [Version counters]
+// Autograd saves a tensor with the number of writes to it so far, and refuses to use it after another write. The
+// counter lives in the storage, so that every view and every detached alias of a storage sees every write, at no cost.
+// Writes through `.data` are the exception that programs rely on: nobody is to notice them. So the alias that `.data`
+// gives has a VersionCounter of its own, and what is made from the alias shares that one. Assigning to `.data` gives
+// the tensor such a counter too: its count goes on although its storage is another one.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +16,13 @@
 
 namespace flambeau {
 
+/// A counter of writes beside the storage's own; see Note [Version counters].
+struct VersionCounter {
+  RefCount refs;
+  std::atomic<uint32_t> value{0};
+};
+inline void destroy(VersionCounter* c) { delete c; }
+
 struct StorageImpl {
   static constexpr size_t kInlineBytes = 64;  // tensors this small live in the storage object itself
 
@@ -17,16 +31,13 @@ struct StorageImpl {
   bool resizable = true;
   bool read_only = false;  ///< memory mapped without write permission, or lent by a read-only buffer
   bool shared_memory = false;
-  std::atomic<uint32_t> version{0};
+  std::atomic<uint32_t> version{0};  ///< read and written through Tensor
   size_t nbytes = 0;
   char* data = nullptr;                      ///< null for meta storages
   void* context = nullptr;                   ///< argument of `deleter`
   void (*deleter)(void* context) = nullptr;  ///< null: the inline buffer or the caching allocator owns `data`
   void* pyobj = nullptr;
   alignas(64) char inline_bytes[kInlineBytes];
-
-  void bump_version() { version.fetch_add(1, std::memory_order_relaxed); }
-  uint32_t current_version() const { return version.load(std::memory_order_relaxed); }
 };
 
 FL_API void destroy(StorageImpl* s);

@@ -39,6 +39,8 @@ struct FL_API AutogradMeta {
   virtual ~AutogradMeta();
   bool requires_grad = false;  ///< asked for on a leaf
   bool has_grad_fn = false;    ///< result of a recorded operator
+  /// The tensor was given elements of another dtype or device through `.data`.
+  virtual void type_changed() {}
 };
 
 struct TensorImpl {
@@ -48,10 +50,12 @@ struct TensorImpl {
   DType dtype = DType::Float32;
   Device device{DeviceType::CPU, -1};
   uint8_t ndim = 0;
-  bool contiguous = true;       ///< row-major without gaps (sizes of 1 and empty tensors included)
-  bool wrapped_number = false;  ///< made from a Python number: takes part weakly in type promotion
-  bool inference = false;       ///< made in inference mode: no autograd, no version checks
-  bool owns_pyobj = false;      ///< the Python object is kept alive by this tensor (see Note [Two-way identity])
+  bool contiguous = true;              ///< row-major without gaps (sizes of 1 and empty tensors included)
+  bool wrapped_number = false;         ///< made from a Python number: takes part weakly in type promotion
+  bool inference : 1 = false;          ///< made in inference mode: no autograd, no version checks
+  bool owns_pyobj : 1 = false;         ///< the Python object is kept alive by this tensor (see Note [Two-way identity])
+  bool view_without_grad : 1 = false;  ///< a view that was made while the program had recording off
+  bool counts_apart : 1 = false;       ///< writes are counted by own_version, not by the storage
   KeySet keys = key_bit(Key::CPU);
   StorageImpl* storage = nullptr;  ///< owned reference
   int64_t offset = 0;              ///< in elements
@@ -61,6 +65,8 @@ struct TensorImpl {
   void* pyobj = nullptr;             ///< PyObject*, borrowed unless owns_pyobj
   int64_t* heap_geometry = nullptr;  ///< sizes then strides when ndim > kInlineDims
   int64_t inline_geometry[2 * kInlineDims];
+  VersionCounter* own_version;  ///< owned; set only where counts_apart
+  uint32_t version_at_view;     ///< of the base when the view was made; set only where view_without_grad
 
   int64_t* sizes() { return heap_geometry ? heap_geometry : inline_geometry; }
   const int64_t* sizes() const { return heap_geometry ? heap_geometry : inline_geometry; }
@@ -127,12 +133,29 @@ class Tensor {
     return a && (a->requires_grad || a->has_grad_fn);
   }
 
+  /// How many writes there were so far; see Note [Version counters].
+  uint32_t version() const { return counter().load(std::memory_order_relaxed); }
+  /// Counts a write. Throws RuntimeError for an inference tensor outside inference mode.
+  void bump_version() const {
+    check_may_write();
+    counter().fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Throws as bump_version does. Kernels that write ask before they touch memory.
+  void check_may_write() const {
+    if (FL_UNLIKELY(impl()->inference && !dispatch_state().inference_mode)) refuse_inference_write();
+  }
+
   StorageImpl& storage() const { return *impl()->storage; }
   /// Address of the first element. Null only for empty or meta tensors.
   void* data() const { return impl()->data(); }
   template <class T> T* data_as() const { return reinterpret_cast<T*>(impl()->data()); }
 
  private:
+  std::atomic<uint32_t>& counter() const {
+    return FL_UNLIKELY(impl()->counts_apart) ? impl()->own_version->value : impl()->storage->version;
+  }
+  [[noreturn]] FL_API static void refuse_inference_write();
+
   Ref<TensorImpl> impl_;
 };
 static_assert(sizeof(Tensor) == sizeof(void*));
@@ -158,8 +181,12 @@ FL_API Tensor tensor_on_storage(Storage storage, DType dtype, IntList sizes, Int
 /// A view: shares storage and version counter with `self`, records its base. Geometry is checked against the storage.
 FL_API Tensor make_view(const Tensor& self, IntList sizes, IntList strides, int64_t offset);
 FL_API Tensor make_view_dtype(const Tensor& self, DType dtype, IntList sizes, IntList strides, int64_t offset);
-/// A new tensor on the same storage that is no view and carries no autograd history (detach, .data).
+/// A new tensor on the same storage and version counter that is no view and carries no autograd history (detach).
 FL_API Tensor alias_without_history(const Tensor& self);
+/// The same with a version counter of its own (.data).
+FL_API Tensor alias_unnoticed(const Tensor& self);
+/// Gives `self` a version counter of its own that starts at `value`.
+FL_API void count_apart(TensorImpl& self, uint32_t value);
 /// Makes `self` a row-major tensor of `sizes`, growing its storage when it is too small (resize_).
 FL_API void resize_(const Tensor& self, IntList sizes);
 /// Throws where the elements do not all lie in the storage, as after the storage was shrunk by hand.

@@ -63,6 +63,23 @@ inline const Tensor& tensor_of(PyObject* o) {
   return reinterpret_cast<const Tensor&>(reinterpret_cast<PyTensor*>(o)->impl);
 }
 
+// Note [Cycles through the graph]
+// A tensor owns its graph in C++, and the graph owns Python objects: hooks, contexts of custom functions. A hook that
+// closes over its own tensor makes a cycle that only the garbage collector can find, and only if it sees through the
+// C++ part. It may count an object as owned by a tensor when everything on the way is owned by that tensor alone;
+// anything shared is left out, which at worst leaves a cycle alone, and never frees what is in use.
+
+/// How the garbage collector sees through a tensor. Set by autograd; null without it.
+struct GarbageHooks {
+  /// Visits the Python objects that only `t` keeps alive. The caller is its sole owner.
+  int (*traverse)(TensorImpl& t, visitproc visit, void* arg) = nullptr;
+  /// Drops what autograd keeps beside `t`.
+  void (*clear)(TensorImpl& t) = nullptr;
+};
+FL_API extern GarbageHooks garbage_hooks;
+/// Python objects that tensors and graphs own. While it is zero there is nothing to see and nobody looks.
+FL_API extern std::atomic<int64_t> python_objects_in_graphs;
+
 /// New reference to the Python object of a tensor, made on first request; an undefined tensor gives None.
 FL_API PyObject* wrap(Tensor&& t);
 inline PyObject* wrap(const Tensor& t) { return wrap(Tensor(t)); }
