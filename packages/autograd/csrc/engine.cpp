@@ -44,7 +44,8 @@ class Run {
   std::vector<Tensor> go(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
     for (const Edge& e : roots) count_from(e.node.get());
     if (captures_) mark_needed(roots);
-    for (size_t i = 0; i < roots.size(); ++i) give(roots[i], grads[i]);
+    for (size_t i = 0; i < roots.size(); ++i)
+      give(roots[i], fit_gradient(grads[i], roots[i].node->outputs[roots[i].input], "backward", i));
     for (const Edge& e : roots) {
       RunState& s = *state(e.node.get());
       if (s.pending == 0 && !queued(e.node.get())) push(e.node);
@@ -186,7 +187,7 @@ class Run {
       if (!e.node) continue;
       RunState& target = *state(e.node.get());
       if (out[i].defined() && (!captures_ || target.wanted)) {
-        out[i] = fit_gradient(out[i], e.node->outputs[e.input], n.name());
+        out[i] = fit_gradient(out[i], e.node->outputs[e.input], n.name(), i);
         give(e, std::move(out[i]));
       }
       if (--target.pending == 0) push(e.node);

@@ -14,12 +14,16 @@ struct TensorHooks {
 
 struct NodeExtras {
   std::vector<TensorHooks> tensor_hooks;
-  std::vector<std::pair<uint32_t, TensorImpl*>> retain;  ///< weak references: outputs whose .grad is kept
-  python::Owned pre_hooks;                               ///< {id: callable(grad_outputs)}
-  python::Owned post_hooks;                              ///< {id: callable(grad_inputs, grad_outputs)}
-  python::Owned metadata;                                ///< dict, user visible
-  python::Owned creation;                                ///< formatted stack of the forward call, in anomaly mode
-  PyObject* pyobj = nullptr;                             ///< weak: the Python Node
+  std::vector<std::pair<uint32_t, Meta*>> retain;  ///< weak, kept right by Meta: outputs whose .grad is kept
+  python::Owned pre_hooks;                         ///< {id: callable(grad_outputs)}
+  python::Owned post_hooks;                        ///< {id: callable(grad_inputs, grad_outputs)}
+  python::Owned metadata;                          ///< dict, user visible
+  python::Owned creation;                          ///< formatted stack of the forward call, in anomaly mode
+  PyObject* pyobj = nullptr;                       ///< weak: the Python Node
+
+  NodeExtras() { ++python::python_objects_in_graphs; }
+  ~NodeExtras() { --python::python_objects_in_graphs; }
+  NodeExtras(const NodeExtras&) = delete;
 };
 
 inline NodeExtras& extras_of(Node& n) {

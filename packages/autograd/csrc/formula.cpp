@@ -26,15 +26,17 @@ void accumulate_into_leaf(const Tensor& leaf, const Tensor& grad) {
   run_post_accumulate_hooks(leaf);
 }
 
-Tensor fit_gradient(const Tensor& grad, const Shape& want, const char* node) {
+Tensor fit_gradient(const Tensor& grad, const Shape& want, const char* node, size_t index) {
   Tensor g = grad;
+  FL_CHECK(g.device().type == want.device().type, "Function ", node, " returned an invalid gradient at index ", index,
+           " - expected device ", device_type_name(want.device().type), " but got ", device_type_name(g.device().type));
   if (FL_UNLIKELY(!(g.sizes() == want.sizes()))) {
     const int64_t extra = g.dim() - want.dim();
     bool fits = extra >= 0;
     for (int64_t d = 0; d < want.dim() && fits; ++d)
       fits = want.sizes()[static_cast<size_t>(d)] == g.sizes()[static_cast<size_t>(d + extra)] ||
              want.sizes()[static_cast<size_t>(d)] == 1;
-    FL_CHECK(fits, "Function ", node, " returned an invalid gradient - got ", g.sizes(),
+    FL_CHECK(fits, "Function ", node, " returned an invalid gradient at index ", index, " - got ", g.sizes(),
              " but expected shape compatible with ", want.sizes());
     g = sum_to(g, want.sizes());
   }

@@ -17,9 +17,9 @@ Tensor ops_clone(const Tensor& t);
 void copy_in_graph(const Tensor& dst, const Tensor& src);
 void zero_in_graph(const Tensor& t);
 
-/// Sums and converts `grad` into the shape and dtype that `want` asks for; throws RuntimeError naming the node
-/// otherwise.
-Tensor fit_gradient(const Tensor& grad, const Shape& want, const char* node);
+/// Sums and converts gradient `index` that `node` gave into the shape and dtype that `want` asks for; throws
+/// RuntimeError naming both otherwise.
+Tensor fit_gradient(const Tensor& grad, const Shape& want, const char* node, size_t index);
 
 std::string tensor_type_name(const Tensor& t);  ///< "torch.FloatTensor"
 

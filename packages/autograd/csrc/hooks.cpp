@@ -25,14 +25,37 @@ std::vector<Owned> hooks_of(PyObject* dict) {
   return list;
 }
 
+std::string name_of(PyObject* hook) {
+  Owned name(PyObject_GetAttrString(hook, "__name__"));
+  const char* text = name && PyUnicode_Check(name.get()) ? PyUnicode_AsUTF8(name.get()) : nullptr;
+  if (text) return text;
+  PyErr_Clear();
+  return "<unknown>";
+}
+
+std::string full_type_name(const Tensor& t) {
+  return t.is_cpu() ? tensor_type_name(t) : concat(tensor_type_name(t), " on ", device_type_name(t.device().type));
+}
+
+// What a hook gives in place of `old`: the same dtype, device and sizes, or None where there was none.
+Tensor replacement(const Tensor& old, PyObject* given, PyObject* hook) {
+  FL_CHECK_TYPE(given == Py_None || python::is_tensor(given), "expected Variable, but hook returned '",
+                Py_TYPE(given)->tp_name, "'");
+  if (given == Py_None) return Tensor();
+  const Tensor& now = python::tensor_of(given);
+  FL_CHECK(old.defined(), "can't replace a None gradient with a non-None value");
+  FL_CHECK(old.dtype() == now.dtype() && old.device().type == now.device().type, "hook '", name_of(hook),
+           "' has changed the type of value (was ", full_type_name(old), " got ", full_type_name(now), ")");
+  FL_CHECK(old.sizes() == now.sizes(), "hook '", name_of(hook), "' has changed the size of value (was ", old.sizes(),
+           " got ", now.sizes(), ")");
+  return now;
+}
+
 Tensor run_chain(PyObject* dict, Tensor grad) {
   for (Owned& hook : hooks_of(dict)) {
     Owned arg(python::wrap(grad));
     Owned result(checked(PyObject_CallOneArg(hook.get(), arg.get())));
-    if (result.get() == Py_None) continue;
-    FL_CHECK_TYPE(python::is_tensor(result.get()), "a hook must return a Tensor or None, got ",
-                  Py_TYPE(result.get())->tp_name);
-    grad = python::tensor_of(result.get());
+    if (result.get() != Py_None) grad = replacement(grad, result.get(), hook.get());
   }
   return grad;
 }
@@ -43,22 +66,14 @@ PyObject* as_tuple(const Tensor* t, size_t n) {
   return tuple.release();
 }
 
-// A hook's result, a tensor or a tuple of as many as there were, takes their place.
-void replace(PyObject* result, Tensor* t, size_t n, const char* what) {
+// A hook's result, None or a tuple of as many as there were, takes their place.
+void replace(PyObject* result, Tensor* t, size_t n, PyObject* hook) {
   if (result == Py_None) return;
-  if (python::is_tensor(result) && n == 1) {
-    t[0] = python::tensor_of(result);
-    return;
-  }
-  FL_CHECK(
-      (PyTuple_Check(result) || PyList_Check(result)) && static_cast<size_t>(PySequence_Fast_GET_SIZE(result)) == n,
-      what, " must return None or ", n, " gradients");
-  for (size_t i = 0; i < n; ++i) {
-    PyObject* x = PySequence_Fast_GET_ITEM(result, static_cast<Py_ssize_t>(i));
-    FL_CHECK_TYPE(x == Py_None || python::is_tensor(x), what, " must return tensors or None, got ",
-                  Py_TYPE(x)->tp_name);
-    t[i] = x == Py_None ? Tensor() : python::tensor_of(x);
-  }
+  FL_CHECK_TYPE(PyTuple_Check(result), "expected tuple, but hook returned '", Py_TYPE(result)->tp_name, "'");
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(result));
+  FL_CHECK(count == n, "hook '", name_of(hook), "' has returned an incorrect number of values (got ", count,
+           ", but expected ", n, ")");
+  for (size_t i = 0; i < n; ++i) t[i] = replacement(t[i], PyTuple_GET_ITEM(result, static_cast<Py_ssize_t>(i)), hook);
 }
 
 struct WithGil {
@@ -80,10 +95,9 @@ void run_tensor_hooks(Node& n, Few<Tensor, 1>& grads) {
   WithGil gil;
   for (TensorHooks& h : n.extras->tensor_hooks)
     if (grads[h.output].defined()) grads[h.output] = run_chain(h.dict.get(), grads[h.output]);
-  for (auto& [output, impl] : n.extras->retain) {
+  for (auto& [output, meta] : n.extras->retain) {
     if (!grads[output].defined()) continue;
-    Meta& m = *static_cast<Meta*>(impl->autograd);
-    m.grad = m.grad.defined() ? sum_of(m.grad, grads[output]) : grads[output];
+    meta->grad = meta->grad.defined() ? sum_of(meta->grad, grads[output]) : grads[output];
   }
 }
 
@@ -93,7 +107,7 @@ void run_pre_hooks(Node& n, Tensor* grads, size_t count) {
   for (Owned& hook : hooks_of(n.extras->pre_hooks.get())) {
     Owned arg(as_tuple(grads, count));
     Owned result(checked(PyObject_CallOneArg(hook.get(), arg.get())));
-    replace(result.get(), grads, count, "a prehook");
+    replace(result.get(), grads, count, hook.get());
   }
 }
 
@@ -104,7 +118,7 @@ void run_post_hooks(Node& n, Tensor* results, const Tensor* grads, size_t count)
   for (Owned& hook : hooks_of(n.extras->post_hooks.get())) {
     Owned in(as_tuple(results, num_results)), out(as_tuple(grads, count));
     Owned result(checked(PyObject_CallFunctionObjArgs(hook.get(), in.get(), out.get(), nullptr)));
-    replace(result.get(), results, num_results, "a hook");
+    replace(result.get(), results, num_results, hook.get());
   }
 }
 
@@ -152,6 +166,8 @@ void run_post_accumulate_hooks(const Tensor& leaf) {
   for (Owned& hook : hooks_of(static_cast<PyObject*>(m->post_hooks))) {
     Owned arg(python::wrap(leaf));
     Owned result(checked(PyObject_CallOneArg(hook.get(), arg.get())));
+    FL_CHECK_TYPE(result.get() == Py_None || python::is_tensor(result.get()), "expected Variable, but hook returned '",
+                  Py_TYPE(result.get())->tp_name, "'");
   }
 }
 

@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "formula.h"
 #include "formula_functions.h"
+#include "garbage.h"
 #include "hooks.h"
 #include "nodes_list.h"
 #include "python_node.h"
@@ -123,9 +124,7 @@ PyObject* m_detach_(PyObject* s, PyObject*) {
         "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
         "gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients.");
     if (Meta* m = meta_of(t)) {
-      m->grad_fn = NodeRef();
-      m->has_grad_fn = false;
-      m->requires_grad = false;
+      m->detach();
       t.impl()->keys &= ~key_bit(Key::Autograd);
     }
     return Py_NewRef(s);
@@ -135,11 +134,7 @@ PyObject* m_retain_grad(PyObject* s, PyObject*) {
   return guarded([&]() -> PyObject* {
     const Tensor& t = T(s);
     FL_CHECK(differentiable(t), "can't retain_grad on Tensor that has requires_grad=False");
-    Node* n = grad_fn_of(t);
-    if (!n) Py_RETURN_NONE;
-    Meta& m = ensure_meta(t);
-    if (!m.retains_grad) extras_of(*n).retain.emplace_back(m.output, t.impl());
-    m.retains_grad = true;
+    ensure_meta(t).retain();
     Py_RETURN_NONE;
   });
 }
@@ -147,6 +142,13 @@ PyObject* removable(PyObject* dict, PyObject* hook) {
   Owned module(checked(PyImport_ImportModule("flambeau.autograd._hooks")));
   Owned f(checked(PyObject_GetAttrString(module.get(), "register")));
   return PyObject_CallFunctionObjArgs(f.get(), dict, hook, nullptr);
+}
+PyObject* hook_dict(void*& slot) {
+  if (!slot) {
+    slot = checked(PyDict_New());
+    ++python_objects_in_graphs;
+  }
+  return static_cast<PyObject*>(slot);
 }
 PyObject* m_register_hook(PyObject* s, PyObject* hook) {
   return guarded([&] {
@@ -160,8 +162,7 @@ PyObject* m_register_hook(PyObject* s, PyObject* hook) {
       extras_of(*n).tensor_hooks.push_back({m.output, Owned(checked(PyDict_New()))});
       return removable(extras_of(*n).tensor_hooks.back().dict.get(), hook);
     }
-    if (!m.hooks) m.hooks = checked(PyDict_New());
-    return removable(static_cast<PyObject*>(m.hooks), hook);
+    return removable(hook_dict(m.hooks), hook);
   });
 }
 PyObject* m_register_post_accumulate(PyObject* s, PyObject* hook) {
@@ -170,8 +171,7 @@ PyObject* m_register_post_accumulate(PyObject* s, PyObject* hook) {
     FL_CHECK(differentiable(t), "cannot register a hook on a tensor that doesn't require gradient");
     FL_CHECK(!grad_fn_of(t), "post accumulate grad hooks cannot be registered on non-leaf tensors");
     Meta& m = ensure_meta(t);
-    if (!m.post_hooks) m.post_hooks = checked(PyDict_New());
-    return removable(static_cast<PyObject*>(m.post_hooks), hook);
+    return removable(hook_dict(m.post_hooks), hook);
   });
 }
 
@@ -337,9 +337,10 @@ struct Overwritten final : Node {
 // In-place forms that write by themselves and have no formula: a gradient of zeros where the record says that results
 // carry none, otherwise a refusal when gradients arrive. Never the silence that would pass gradients through.
 void no_inplace_derivative(const Operator& op, KeySet keys, const Value* args, Value* results) {
-  if (args[0].tag != Tag::Tensor || !any_tensor_differentiable(op, args)) return run_below(op, keys, args, results);
+  if (args[0].tag != Tag::Tensor) return run_below(op, keys, args, results);
+  if (!any_tensor_differentiable(op, args)) return run_unrecorded(op, keys, args, results);
   const Tensor& self = args[0].as_tensor();
-  check_inplace(op, self);
+  check_inplace(op.name.c_str(), self, true);
   const Operator& functional = op.functional ? *op.functional : op;
   const bool overwrites = functional.flags & kNotDifferentiable;
   NodeRef node = overwrites ? make_node<Overwritten>() : make_not_implemented(op.name.c_str());
@@ -385,6 +386,7 @@ static int init(PyObject* module) {
     on_operator_defined(&follow);
     init_node_type(module);
     init_function(module);
+    garbage_hooks = {&traverse_tensor, &clear_tensor};
     checked(PyModule_AddFunctions(module, functions));
     extend_tensor_type();
     return 0;

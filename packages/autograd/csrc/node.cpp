@@ -5,6 +5,7 @@
 #include "extras.h"
 #include "flambeau/core/views.h"
 #include "formula.h"
+#include "garbage.h"
 #include "saved_hooks.h"
 
 namespace flambeau::autograd {
@@ -83,12 +84,67 @@ Shape::Shape(const Tensor& t)
 // --- metadata of tensors
 // --------------------------------------------------------------------------------------------------
 
+namespace {
+
+// Gradients have gradients: a chain of them is let go one after the other, not one inside the other.
+void drop_without_stack(Tensor&& t) {
+  static thread_local std::vector<Tensor>* queue = nullptr;
+  if (queue) {
+    queue->push_back(std::move(t));
+    return;
+  }
+  std::vector<Tensor> mine;
+  queue = &mine;
+  t = Tensor();
+  while (!mine.empty()) {
+    Tensor next = std::move(mine.back());
+    mine.pop_back();
+  }
+  queue = nullptr;
+}
+
+}  // namespace
+
 Meta::~Meta() {
-  if (FL_UNLIKELY(hooks || post_hooks) && Py_IsInitialized()) {
+  if (FL_UNLIKELY(retains_grad)) forget_retained();
+  if (grad.defined()) drop_without_stack(std::move(grad));
+  if (FL_UNLIKELY(hooks || post_hooks)) {
+    python::python_objects_in_graphs -= (hooks != nullptr) + (post_hooks != nullptr);
+    if (!Py_IsInitialized()) return;
     python::AcquireGil gil;
     Py_XDECREF(static_cast<PyObject*>(hooks));
     Py_XDECREF(static_cast<PyObject*>(post_hooks));
   }
+}
+
+void Meta::attach(NodeRef node, uint32_t out) {
+  if (FL_UNLIKELY(retains_grad)) {
+    forget_retained();
+    extras_of(*node).retain.emplace_back(out, this);
+  }
+  grad_fn = std::move(node);
+  output = out;
+  has_grad_fn = true;
+  requires_grad = false;
+}
+
+void Meta::detach() {
+  if (retains_grad) forget_retained();
+  retains_grad = false;
+  grad_fn = NodeRef();
+  has_grad_fn = false;
+  requires_grad = false;
+}
+
+void Meta::retain() {
+  if (retains_grad || !grad_fn) return;
+  extras_of(*grad_fn).retain.emplace_back(output, this);
+  retains_grad = true;
+}
+
+void Meta::forget_retained() {
+  if (grad_fn && grad_fn->extras)
+    std::erase_if(grad_fn->extras->retain, [&](const auto& r) { return r.second == this; });
 }
 
 Meta& ensure_meta(const Tensor& t) {
@@ -115,8 +171,9 @@ struct AccumulateGrad final : Node {
     outputs.push_back(Shape(v));
   }
   ~AccumulateGrad() override {
-    if (Meta* m = meta_of(variable)) m->accumulator = nullptr;
+    if (Meta* m = meta_of(variable); m && m->accumulator == this) m->accumulator = nullptr;
   }
+  void reach(Reach& r) const override { r.tensor(variable); }
   void apply(const Tensor* grads, Tensor*) override { accumulate_into_leaf(variable, grads[0]); }
   const char* name() const override { return "AccumulateGrad"; }
   bool is_accumulator() const override { return true; }
@@ -137,6 +194,7 @@ struct AsStridedBackward final : Node {
 /// rest passes.
 struct CopySlices final : Node {
   NodeRef writer;
+  size_t self = 0;  ///< the edge of the writer, and of this node, that leads to what was overwritten
   Geometry view, base_geometry;
   Shape base;
   void apply(const Tensor* grads, Tensor* results) override {
@@ -144,20 +202,32 @@ struct CopySlices final : Node {
     Tensor whole = strided_clone(grads[0], base_geometry);
     const Tensor part = as_strided(whole, view.sizes, view.strides, view.offset);
     const Tensor part_grad = ops_clone(part);
-    Tensor inner[16];
-    FL_INTERNAL_CHECK(writer->next.size() <= 16);
-    writer->apply(&part_grad, inner);
-    if (next[0].node) {
-      if (inner[0].defined())
-        copy_in_graph(part, inner[0]);
+    std::vector<Tensor> inner(next.size());
+    writer->apply(&part_grad, inner.data());
+    if (needs(self)) {
+      if (inner[self].defined())
+        copy_in_graph(part, inner[self]);
       else
         zero_in_graph(part);
-      results[0] = whole;
     }
-    for (size_t i = 1; i < next.size(); ++i) results[i] = inner[i];
+    for (size_t i = 0; i < next.size(); ++i)
+      if (needs(i)) results[i] = i == self ? whole : inner[i];
   }
+  void reach(Reach& r) const override { r.node(writer.get()); }
   const char* name() const override { return "CopySlices"; }
   void release_saved() override { writer->release_saved(); }
+};
+
+/// A view that was made while recording was off, after somebody wrote to its base and was recorded: whether gradients
+/// should pass is anybody's guess.
+struct AmbiguousView final : Node {
+  void apply(const Tensor*, Tensor*) override {
+    FL_CHECK(false,
+             "A view was created in no_grad mode and its base or another view of its base has been modified inplace "
+             "with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. Make the "
+             "view outside the no_grad block, or write inside it.");
+  }
+  const char* name() const override { return "AmbiguousView"; }
 };
 
 }  // namespace
@@ -176,19 +246,23 @@ void refresh_view(const Tensor& t) {
   Meta* bm = meta_of(base);
   if (!bm || !bm->rebased || !differentiable_type(t.dtype()) || t.dtype() != base.dtype()) return;
   Meta* m = meta_of(t);
-  const uint32_t version = t.storage().current_version();
+  const uint32_t version = t.version();
   if (m && m->grad_fn && m->view_version == version) return;
-  auto node = make_node<AsStridedBackward>();
-  auto& n = static_cast<AsStridedBackward&>(*node);
-  n.view = geometry_of(t);
-  n.base = Shape(base);
-  n.base_geometry = geometry_of(base);
-  n.next.push_back(edge_of(base));
-  n.outputs.push_back(Shape(t));
+  NodeRef node;
+  if (FL_UNLIKELY(t.impl()->view_without_grad)) {
+    if (bm->rebased_at <= t.impl()->version_at_view) return;  // made after the write: a constant
+    node = make_node<AmbiguousView>();
+  } else {
+    node = make_node<AsStridedBackward>();
+    auto& n = static_cast<AsStridedBackward&>(*node);
+    n.view = geometry_of(t);
+    n.base = Shape(base);
+    n.base_geometry = geometry_of(base);
+  }
+  node->next.push_back(edge_of(base));
+  node->outputs.push_back(Shape(t));
   Meta& own = ensure_meta(t);
-  own.grad_fn = node;
-  own.output = 0;
-  own.has_grad_fn = true;
+  own.attach(std::move(node), 0);
   own.view_version = version;
   mark(t, true);
 }
@@ -241,61 +315,63 @@ void set_history(const Tensor& t, const NodeRef& node) {
     return;
   }
   Meta& m = ensure_meta(t);
-  m.grad_fn = node;
-  m.output = static_cast<uint32_t>(node->outputs.size());
-  m.has_grad_fn = true;
-  m.requires_grad = false;
-  if (t.impl()->base) m.view_version = t.storage().current_version();
+  m.attach(node, static_cast<uint32_t>(node->outputs.size()));
+  if (t.impl()->base) m.view_version = t.version();
   node->outputs.push_back(Shape(t));
   mark(t, true);
 }
 
-void check_inplace(const Operator& op, const Tensor& t) {
-  if (!grad_enabled()) return;
-  const Tensor root = t.impl()->base ? base_of(t) : t;
-  Meta* m = meta_of(root);
-  if (!m || !m->requires_grad || m->grad_fn) return;
-  FL_CHECK(!root.is_same(t), "a leaf Variable that requires grad is being used in an in-place operation. [", op.name,
-           "]");
-  FL_CHECK(false, "a view of a leaf Variable that requires grad is being used in an in-place operation. [", op.name,
-           "]");
-}
+namespace {
 
-void rebase_history(const Tensor& t, const NodeRef& node) {
+bool is_leaf_with_grad(const Meta* m) { return m && m->requires_grad && !m->grad_fn; }
+
+}  // namespace
+
+void check_inplace(const char* op, const Tensor& t, bool recorded) {
+  if (!grad_enabled()) return;
+  const Meta* own = meta_of(t);
   if (!t.impl()->base) {
-    // what the node saw as its result is the tensor itself
-    Meta& m = ensure_meta(t);
-    node->outputs.push_back(Shape(t));
-    m.grad_fn = node;
-    m.output = 0;
-    m.has_grad_fn = true;
-    m.requires_grad = false;
-    m.rebased = true;
-    mark(t, true);
+    FL_CHECK(!is_leaf_with_grad(own), "a leaf Variable that requires grad is being used in an in-place operation. [",
+             op, "]");
     return;
   }
   const Tensor base = base_of(t);
-  FL_CHECK_NOT_IMPLEMENTED(base.dtype() == t.dtype(), "[", node->name(),
-                           "] an in-place write through a view of another dtype cannot be differentiated");
+  FL_CHECK(!t.impl()->view_without_grad || !(recorded || t.requires_grad() || base.requires_grad()), "[", op,
+           "] A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+           "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
+           "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
+           "outside (if you want the inplace to be tracked).");
+  FL_CHECK(!is_leaf_with_grad(own) && !is_leaf_with_grad(meta_of(base)),
+           "a view of a leaf Variable that requires grad is being used in an in-place operation. [", op, "]");
+}
+
+void rebase_history(const Tensor& t, const NodeRef& node, size_t self) {
+  const auto output = static_cast<uint32_t>(node->outputs.size());
   node->outputs.push_back(Shape(t));
-  NodeRef slices = make_node<CopySlices>();
-  auto& c = static_cast<CopySlices&>(*slices);
-  c.writer = node;
-  c.view = geometry_of(t);
-  c.base_geometry = geometry_of(base);
-  c.base = Shape(base);
-  c.next.resize(std::max<size_t>(node->next.size(), 1));
-  c.next[0] = edge_of(base);
-  for (size_t i = 1; i < node->next.size(); ++i) c.next[i] = node->next[i];
-  c.outputs.push_back(Shape(base));
-  Meta& m = ensure_meta(base);
-  m.grad_fn = slices;
-  m.output = 0;
-  m.has_grad_fn = true;
-  m.requires_grad = false;
+  NodeRef maker = node;
+  Tensor target = t;
+  if (t.impl()->base) {
+    target = base_of(t);
+    FL_CHECK_NOT_IMPLEMENTED(target.dtype() == t.dtype(), "[", node->name(),
+                             "] an in-place write through a view of another dtype cannot be differentiated");
+    maker = make_node<CopySlices>();
+    auto& c = static_cast<CopySlices&>(*maker);
+    c.writer = node;
+    c.self = self;
+    c.view = geometry_of(t);
+    c.base_geometry = geometry_of(target);
+    c.base = Shape(target);
+    c.next.resize(std::max(node->next.size(), self + 1));
+    for (size_t i = 0; i < node->next.size(); ++i) c.next[i] = node->next[i];
+    c.next[self] = edge_of(target);
+    c.outputs.push_back(Shape(target));
+  }
+  Meta& m = ensure_meta(target);
+  m.attach(maker, t.impl()->base ? 0 : output);
   m.rebased = true;
-  mark(base, true);
-  refresh_view(t);
+  m.rebased_at = target.version();
+  mark(target, true);
+  if (t.impl()->base) refresh_view(t);
 }
 
 // --- saved tensors
@@ -303,11 +379,12 @@ void rebase_history(const Tensor& t, const NodeRef& node) {
 
 Saved::Saved(const Tensor& t, bool is_result) {
   if (!t.defined()) return;
-  FL_CHECK(
-      !t.impl()->inference,
-      "Inference tensors cannot be saved for backward: writes to them are not counted. Use a clone() of the tensor "
-      "that was made in inference mode, or make it outside.");
-  version_ = t.storage().current_version();
+  FL_CHECK(!t.impl()->inference,
+           "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+           "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+           "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  version_ = t.version();
+  device_ = t.device().type;
   // A result that carries no gradient is a constant to the formula: it is not tied to the node when it comes back.
   is_result_ = is_result && grad_fn_of(t) != nullptr;
   if (saved_hooks_active() && !t.is_wrapped_number()) {
@@ -325,35 +402,57 @@ Saved::Saved(const Tensor& t, bool is_result) {
   }
 }
 
-Tensor Saved::unpack(const Node& owner) const {
+namespace {
+
+// ", which is output 0 of Mul": what made the tensor that somebody wrote to.
+std::string origin(const Tensor& t, bool is_result, uint32_t output, const Node* owner) {
+  if (!is_result) {
+    owner = grad_fn_of(t);
+    if (const Meta* m = meta_of(t)) output = m->output;
+  }
+  if (!owner) return {};
+  std::string name = owner->name();
+  if (const size_t at = name.rfind("Backward"); at != std::string::npos && at > 0) name.resize(at);
+  return concat(", which is output ", output, " of ", name, ",");
+}
+
+}  // namespace
+
+Tensor Saved::unpack(const Node& owner) const { return unpack(&owner); }
+
+Tensor Saved::unpack(const Node* owner) const {
   FL_CHECK(
-      !owner.released,
+      !owner || !owner->released,
       "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate "
       "values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
       "you need to access saved tensors after calling backward.");
   Tensor t;
   if (hook_) {
     t = unpack_saved(hook_.get());
+    FL_CHECK(t.device().type == device_, "Tensor on device ", device_type_name(t.device().type),
+             " is not on the expected device ", device_type_name(device_), "!");
   } else {
     if (!tensor_.defined()) return Tensor();
-    const uint32_t now = tensor_.storage().current_version();
+    const uint32_t now = tensor_.version();
     FL_CHECK(now == version_,
              "one of the variables needed for gradient computation has been modified by an inplace operation: [",
-             tensor_type_name(tensor_), " ", tensor_.sizes(), "], ",
-             is_result_ ? concat("which is output ", output_, " of ", owner.name(), ", ") : std::string(),
-             "is at version ", now, "; expected version ", version_,
+             tensor_type_name(tensor_), " ", tensor_.sizes(), "]", origin(tensor_, is_result_, output_, owner),
+             " is at version ", now, "; expected version ", version_,
              " instead. Hint: enable anomaly detection to "
              "find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).");
     t = tensor_;
   }
-  if (!is_result_ || !grad_enabled() || !differentiable_type(t.dtype())) return t;
+  if (!is_result_ || !owner || !grad_enabled() || !differentiable_type(t.dtype())) return t;
   Tensor alias = alias_without_history(t);  // connected to the node again, for double backward
   Meta& m = ensure_meta(alias);
-  m.grad_fn = NodeRef::borrow(const_cast<Node*>(&owner));
-  m.output = output_;
-  m.has_grad_fn = true;
+  m.attach(NodeRef::borrow(const_cast<Node*>(owner)), output_);
   mark(alias, true);
   return alias;
+}
+
+void Saved::reach(Reach& r) const {
+  r.tensor(tensor_);
+  if (hook_ && hook_.use_count() == 1) reach_packed(hook_.get(), r);
 }
 
 void Saved::reset() {

@@ -9,6 +9,7 @@
 namespace flambeau::autograd {
 
 class Node;
+class Reach;
 struct Meta;
 void destroy(Node* n);
 using NodeRef = Ref<Node>;
@@ -100,7 +101,10 @@ class Node {
   virtual bool is_accumulator() const { return false; }
   /// Whether apply is called though no gradient arrived (custom functions that do not materialise).
   virtual bool wants_undefined() const { return false; }
-  virtual void visit_objects(int (*visit)(void*, void*), void*) {}
+  /// Names what the node keeps beside its edges and extras, for the garbage collector.
+  virtual void reach(Reach&) const {}
+  /// The Python context of a custom function (borrowed), whose attributes the node shows as its own.
+  virtual void* python_context() const { return nullptr; }
 
   bool needs(size_t i) const { return static_cast<bool>(next[i].node); }
 
@@ -116,7 +120,8 @@ template <class N, class... Args> Ref<Node> make_node(Args&&... args) {
 struct Meta final : AutogradMeta {
   NodeRef grad_fn;
   uint32_t output = 0;        ///< which result of grad_fn
-  uint32_t view_version = 0;  ///< storage version when grad_fn was set, for views
+  uint32_t view_version = 0;  ///< version when grad_fn was set, for views
+  uint32_t rebased_at = 0;    ///< version after the in-place write that set the history
   bool rebased = false;       ///< history set by an in-place write: views made before must look again
   bool retains_grad = false;
   Tensor grad;
@@ -124,6 +129,14 @@ struct Meta final : AutogradMeta {
   void* hooks = nullptr;        ///< PyObject dict of a leaf's hooks, owned
   void* post_hooks = nullptr;   ///< PyObject dict of post-accumulate hooks, owned
   ~Meta() override;
+  void type_changed() override { accumulator = nullptr; }
+  /// The tensor is result `out` of `node` from now on, with what was asked of its gradient.
+  void attach(NodeRef node, uint32_t out);
+  void detach();
+  void retain();
+
+ private:
+  void forget_retained();
 };
 
 inline Meta* meta_of(const Tensor& t) { return static_cast<Meta*>(t.impl()->autograd); }
@@ -141,10 +154,12 @@ Node* grad_fn_of(const Tensor& t);
 void set_requires_grad(const Tensor& t, bool value);
 /// `t` is result `output` of `node`.
 void set_history(const Tensor& t, const NodeRef& node);
-/// `t` was overwritten by the operator of `node`; when it is a view, its base now depends on it.
-void rebase_history(const Tensor& t, const NodeRef& node);
-/// Throws where autograd cannot allow a write to `t` (leaves, views of leaves).
-void check_inplace(const Operator& op, const Tensor& t);
+/// `t` was overwritten by the operator of `node`, whose edge `self` led to it before; when it is a view, its base now
+/// depends on it.
+void rebase_history(const Tensor& t, const NodeRef& node, size_t self = 0);
+/// Throws where autograd cannot allow the operator named `op` to write to `t`: leaves, views of leaves, views made
+/// while recording was off. `recorded`: the write depends on something that requires gradients.
+void check_inplace(const char* op, const Tensor& t, bool recorded);
 
 /// A tensor kept for backward. Knows if it was written to since.
 class Saved {
@@ -154,7 +169,10 @@ class Saved {
   Saved(const Tensor& t, bool is_result);
   /// The tensor. Throws RuntimeError naming the node when it was modified or freed.
   Tensor unpack(const Node& owner) const;
+  /// The same where the node may be gone already (null).
+  Tensor unpack(const Node* owner) const;
   void reset();
+  void reach(Reach& r) const;
   bool defined() const { return tensor_.defined() || hook_; }
 
  private:
@@ -162,7 +180,7 @@ class Saved {
   uint32_t version_ = 0;
   uint32_t output_ = 0;
   bool is_result_ = false;
-  bool was_leaf_ = false;
+  DeviceType device_ = DeviceType::CPU;
   std::shared_ptr<void> hook_;  // what saved_tensors_hooks packed, if any
 };
 

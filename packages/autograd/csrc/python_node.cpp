@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "formula.h"
+#include "garbage.h"
 
 namespace flambeau::autograd {
 
@@ -14,19 +15,52 @@ namespace {
 PyTypeObject* NodeType;
 
 struct PyNode {
-  PyObject_HEAD Node* node;  // owned
+  PyObject_HEAD Node* node;  // owned; null once the garbage collector cleared the object
 };
-Node& N(PyObject* o) { return *reinterpret_cast<PyNode*>(o)->node; }
+
+Node& N(PyObject* o) {
+  static Node* cleared = make_not_implemented("a node that was collected as garbage").release();
+  Node* n = reinterpret_cast<PyNode*>(o)->node;
+  return n ? *n : *cleared;
+}
+
+int node_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Node* n = reinterpret_cast<PyNode*>(self)->node;
+  if (!n || n->refs.count() != 1) return 0;  // Note [Cycles through the graph]
+  Reach reach(visit, arg);
+  reach.node(n);
+  return reach.finish();
+}
+
+int node_clear(PyObject* self) {
+  Node* n = std::exchange(reinterpret_cast<PyNode*>(self)->node, nullptr);
+  if (n && n->extras) n->extras->pyobj = nullptr;
+  NodeRef::steal(n);
+  return 0;
+}
 
 void node_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  Node* n = reinterpret_cast<PyNode*>(self)->node;
-  if (n) {
-    if (n->extras) n->extras->pyobj = nullptr;
-    NodeRef::steal(n);
-  }
+  PyObject_GC_UnTrack(self);
+  node_clear(self);
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+PyObject* node_new(PyTypeObject* type, PyObject*, PyObject*) {
+  return PyErr_Format(PyExc_TypeError, "cannot create '%s' instances: nodes are made by recorded operators",
+                      type->tp_name);
+}
+
+// A custom function's node shows what its context has.
+PyObject* node_getattr(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  auto* context = static_cast<PyObject*>(N(self).python_context());
+  if (!context) return nullptr;
+  PyErr_Clear();
+  return PyObject_GetAttr(context, name);
 }
 
 PyObject* next_functions(PyObject* self, void*) {
@@ -61,11 +95,15 @@ PyObject* node_call(PyObject* self, PyObject* args, PyObject*) {
   return guarded([&]() -> PyObject* {
     Node& n = N(self);
     const Py_ssize_t count = PyTuple_GET_SIZE(args);
-    FL_CHECK_TYPE(static_cast<size_t>(count) == std::max<size_t>(n.outputs.size(), 1), n.name(), " takes ",
-                  n.outputs.size(), " gradients, got ", count);
+    const auto expected = static_cast<Py_ssize_t>(std::max<size_t>(n.outputs.size(), 1));
+    FL_CHECK_TYPE(count == expected, n.name(), ": expected ", expected, " arguments, got ", count, " instead");
     std::vector<Tensor> grads(static_cast<size_t>(count)), out(n.next.size() + 1);
-    for (Py_ssize_t i = 0; i < count; ++i)
-      if (is_tensor(PyTuple_GET_ITEM(args, i))) grads[static_cast<size_t>(i)] = tensor_of(PyTuple_GET_ITEM(args, i));
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* grad = PyTuple_GET_ITEM(args, i);
+      FL_CHECK_TYPE(grad == Py_None || is_tensor(grad), "argument ", i, " is not a Variable but ",
+                    Py_TYPE(grad)->tp_name);
+      if (grad != Py_None) grads[static_cast<size_t>(i)] = tensor_of(grad);
+    }
     n.apply(grads.data(), out.data());
     if (n.next.size() == 1) return wrap(out[0]);
     Owned tuple(checked(PyTuple_New(static_cast<Py_ssize_t>(n.next.size()))));
@@ -143,8 +181,13 @@ PyObject* wrap_node(const NodeRef& n) {
 
 void init_node_type(PyObject* module) {
   PyType_Slot slots[] = {
+      {Py_tp_new, reinterpret_cast<void*>(node_new)},
       {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
-      {Py_tp_doc, const_cast<char*>("A step of the graph: what made a tensor, and where its gradient goes on.")},
+      {Py_tp_traverse, reinterpret_cast<void*>(node_traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(node_clear)},
+      {Py_tp_getattro, reinterpret_cast<void*>(node_getattr)},
+      {Py_tp_doc,
+       const_cast<char*>("Node()\n--\n\nA step of the graph: what made a tensor, and where its gradient goes on.")},
       {Py_tp_methods, methods},
       {Py_tp_getset, properties},
       {Py_tp_call, reinterpret_cast<void*>(node_call)},
@@ -152,7 +195,8 @@ void init_node_type(PyObject* module) {
       {Py_tp_hash, reinterpret_cast<void*>(node_hash)},
       {Py_tp_richcompare, reinterpret_cast<void*>(node_compare)},
       {0, nullptr}};
-  PyType_Spec spec{"flambeau.autograd.graph.Node", sizeof(PyNode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyType_Spec spec{"flambeau.autograd.graph.Node", sizeof(PyNode), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
   NodeType = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)));
   checked(PyModule_AddObjectRef(module, "Node", reinterpret_cast<PyObject*>(NodeType)));
 }

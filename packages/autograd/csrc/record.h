@@ -10,6 +10,12 @@ inline void run_below(const Operator& op, KeySet keys, const Value* args, Value*
   redispatch(op, keys & keys_below(Key::Autograd), args, results);
 }
 
+/// The same for an operator none of whose arguments require gradients: in place it may still not write everywhere.
+inline void run_unrecorded(const Operator& op, KeySet keys, const Value* args, Value* results) {
+  if (op.variant == Variant::InPlace) check_inplace(op.name.c_str(), args[0].as_tensor(), false);
+  run_below(op, keys, args, results);
+}
+
 void register_recorder(const char* name, Kernel kernel);
 void note_new_node(Node& n);
 

@@ -1,6 +1,7 @@
 #include "saved_hooks.h"
 
 #include "extras.h"
+#include "garbage.h"
 
 namespace flambeau::autograd {
 
@@ -11,7 +12,9 @@ thread_local std::vector<std::pair<PyObject*, PyObject*>> t_hooks;  // (pack, un
 struct Packed {
   PyObject* value;
   PyObject* unpack;
+  Packed() { ++python::python_objects_in_graphs; }
   ~Packed() {
+    --python::python_objects_in_graphs;
     if (!Py_IsInitialized()) return;
     python::AcquireGil gil;
     Py_XDECREF(value);
@@ -43,15 +46,27 @@ std::shared_ptr<void> pack_saved(const Tensor& t) {
   packed->unpack = Py_NewRef(hooks.back().second);
   packed->value = nullptr;
   python::Owned arg(python::wrap(t));
+  const uint32_t version = t.version();
   packed->value = python::checked(PyObject_CallOneArg(hooks.back().first, arg.get()));
+  FL_CHECK(
+      t.version() == version,
+      "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
+      "modified by in-place operations as this can lead to unexpected side-effects.");
   return packed;
+}
+
+void reach_packed(void* p, Reach& r) {
+  auto* packed = static_cast<Packed*>(p);
+  r.object(packed->value);
+  r.object(packed->unpack);
 }
 
 Tensor unpack_saved(void* p) {
   python::AcquireGil gil;
   auto* packed = static_cast<Packed*>(p);
   python::Owned result(python::checked(PyObject_CallOneArg(packed->unpack, packed->value)));
-  FL_CHECK_TYPE(python::is_tensor(result.get()), "Output of saved tensor unpack_hook expected to be a Tensor, but got ",
+  FL_CHECK_TYPE(python::is_tensor(result.get()),
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type ",
                 Py_TYPE(result.get())->tp_name);
   return python::tensor_of(result.get());
 }

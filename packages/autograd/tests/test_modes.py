@@ -34,7 +34,6 @@ def test_inference_tensors_stay_out_of_the_graph():
         assert y.add_(1).tolist() == [2, 2, 2]
 
 
-@pytest.mark.xfail(strict=True, reason="the write is not refused yet")
 def test_inference_tensors_are_not_written_outside():
     with fl.inference_mode():
         y = fl.ones(3)

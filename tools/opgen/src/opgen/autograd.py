@@ -71,6 +71,19 @@ def tensor_inputs(d: Derivative) -> list[Argument]:
     return [a for a in d.record.schema.arguments if a.name in named]
 
 
+def only_if_read(d: Derivative, name: str) -> str:
+    """A condition in front of the saving of `name`: that a gradient is wanted whose formula reads it.
+
+    What is not saved is neither kept alive nor checked for writes: `x * mask` leaves `x` free.
+    """
+    readers = d.inputs_that_read(name)
+    order = [a.name for a in tensor_inputs(d)]
+    lists = [i for i, a in enumerate(tensor_inputs(d)) if a.type.is_list]
+    if readers is None or (lists and lists[0] <= max(order.index(r) for r in readers)):
+        return ""  # behind a list positions are known at run time only
+    return f"if ({' || '.join(f'n.needs({order.index(r)})' for r in readers)}) "
+
+
 def result_names(d: Derivative) -> list[str]:
     returns = d.record.schema.returns
     if len(returns) == 1:
@@ -81,8 +94,8 @@ def result_names(d: Derivative) -> list[str]:
 class Field:
     """One saved thing: its declaration, how it is filled when recording, how a formula sees it."""
 
-    def __init__(self, declare: str, fill: str, view: str, reset: str = "") -> None:
-        self.declare, self.fill, self.view, self.reset = declare, fill, view, reset
+    def __init__(self, declare: str, fill: str, view: str, reset: str = "", reach: str = "") -> None:
+        self.declare, self.fill, self.view, self.reset, self.reach = declare, fill, view, reset, reach
 
 
 _VALUES = {
@@ -111,6 +124,7 @@ def argument_field(d: Derivative, a: Argument, i: int) -> list[Field]:
                     f"for (const Tensor& t : Arg<TensorList>::get(args[{i}])) n.{name}_.emplace_back(t, false);",
                     f"[[maybe_unused]] const std::vector<Tensor> {name} = unpack_all({name}_, *this);",
                     f"for (Saved& s : {name}_) s.reset();",
+                    f"for (const Saved& s : {name}_) s.reach(r);",
                 )
             )
         return fields
@@ -130,9 +144,10 @@ def argument_field(d: Derivative, a: Argument, i: int) -> list[Field]:
         return [
             Field(
                 f"Saved {name}_;",
-                f"n.{name}_ = Saved({value}, false);",
+                f"{only_if_read(d, a.name)}n.{name}_ = Saved({value}, false);",
                 f"[[maybe_unused]] const Tensor {name} = {name}_.unpack(*this);",
                 f"{name}_.reset();",
+                f"{name}_.reach(r);",
             )
         ]
     return [value_field(a, name, i)]
@@ -187,9 +202,10 @@ def result_fields(d: Derivative) -> list[Field]:
         fields.append(
             Field(
                 f"Saved {name}_;",
-                f"n.{name}_ = Saved(results[{i}].as_tensor(), true);",
+                f"{only_if_read(d, name)}n.{name}_ = Saved(results[{i}].as_tensor(), true);",
                 f"[[maybe_unused]] const Tensor {name} = {name}_.unpack(*this);",
                 f"{name}_.reset();",
+                f"{name}_.reach(r);",
             )
         )
     return fields
@@ -239,6 +255,9 @@ def print_node(d: Derivative) -> str:
     resets = [f.reset for f in fields + saved_results if f.reset]
     if resets:
         lines.append(f"  void release_saved() override {{ {' '.join(resets)} }}")
+    reached = [f.reach for f in fields + saved_results if f.reach]
+    if reached:
+        lines.append(f"  void reach(Reach& r) const override {{ {' '.join(reached)} }}")
     lines.append("};")
     return "\n".join(lines) + "\n"
 
@@ -276,9 +295,9 @@ def print_record(d: Derivative) -> str:
         else f"differentiable({cpp_name(a.name)})"
         for a in inputs
     ]
-    lines.append(f"  if (!({' | '.join(tests)})) return run_below(op, keys, args, results);")
+    lines.append(f"  if (!({' | '.join(tests)})) return run_unrecorded(op, keys, args, results);")
     lines.append("  [[maybe_unused]] const bool inplace = op.variant == Variant::InPlace;")
-    lines.append("  if (inplace) check_inplace(op, args[0].as_tensor());")
+    lines.append("  if (inplace) check_inplace(op.name.c_str(), args[0].as_tensor(), true);")
     lines.append(f"  NodeRef node = begin_node<{d.node}>();")
     lines.append(f"  auto& n = static_cast<{d.node}&>(*node);")
     for a in inputs:

@@ -66,6 +66,12 @@ class Derivative:
     def uses(self, name: str) -> bool:
         return any(re.search(rf"\b{name}\b", f.code) for f in self.formulas)
 
+    def inputs_that_read(self, name: str) -> tuple[str, ...] | None:
+        """The inputs whose formulas read `name`; None where those are all inputs."""
+        readers = {i for f in self.formulas if re.search(rf"\b{name}\b", f.code) for i in f.inputs}
+        every = [i for f in self.formulas for i in f.inputs]
+        return None if readers.issuperset(every) else tuple(i for i in every if i in readers)
+
     def uses_only_geometry(self, name: str) -> bool:
         """Whether every use of a tensor asks for its geometry."""
         methods = "|".join(_GEOMETRY)

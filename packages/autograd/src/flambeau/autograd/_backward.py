@@ -101,6 +101,8 @@ def grad(
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
+    if not ins:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given: tuple[Tensor | None, ...] = (None,) * len(outs) if grad_outputs is None else _as_tuple(grad_outputs)
     if len(given) != len(outs):
         raise RuntimeError(f"got {len(outs)} outputs and {len(given)} grad_outputs")

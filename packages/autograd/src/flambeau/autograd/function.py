@@ -19,7 +19,7 @@ class FunctionCtx:
 
     def __init__(self) -> None:
         self._to_save: tuple = ()
-        self._saved: tuple | None = None
+        self._saved: Any = None  # what _C._save_tensors made
         self._non_differentiable: tuple = ()
         self._dirty: tuple = ()
         self.needs_input_grad: tuple[bool, ...] = ()
@@ -55,7 +55,7 @@ class FunctionCtx:
                     "you need to backward through the graph a second time or if you need to access saved tensors after calling backward."
                 )
             return self._to_save
-        return tuple(None if s is None else _C._unpack_tensor(s, self._node) for s in self._saved)
+        return self._saved.unpack(self._node)
 
     saved_variables = saved_tensors
     _released = False
@@ -75,6 +75,13 @@ class _Meta(type):
 
 class _BackwardCtx(FunctionCtx):
     _forward_cls: "type[Function]"
+
+    def __getattr__(self, name: str) -> object:
+        """What the node has and the context lacks: `next_functions`, `name`, `register_hook`."""
+        node = self.__dict__.get("_node")
+        if node is None or name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return _C._node_attribute(node, name)
 
     def _apply_backward(self, grads: tuple) -> tuple:
         cls = self._forward_cls
@@ -152,7 +159,15 @@ class Function(metaclass=_Meta):
                 cls.setup_context(ctx, args, output)
         finally:
             _core._set_grad_enabled(saved)
-        return _record(ctx, node, args, output) if record else output
+        outputs = (output,) if not isinstance(output, (tuple, list)) else output
+        if ctx._dirty:
+            _check_dirty(ctx, outputs, record)
+        if record:
+            return _record(ctx, node, args, output)
+        ctx._to_save = ()
+        if any(_contains(args, o) for o in outputs if isinstance(o, Tensor)):
+            return _packed_like(output, _with_aliases(outputs, args, ctx))
+        return output
 
 
 def _bind(cls: type[Function], args: tuple, kwargs: dict) -> tuple:
@@ -168,34 +183,46 @@ def _contains(tensors: Sequence, t: object) -> bool:
     return any(t is x for x in tensors)
 
 
+def _check_dirty(ctx: FunctionCtx, outputs: Sequence, record: bool) -> None:
+    """What mark_dirty named must come back, and be something that may be overwritten."""
+    for d in ctx._dirty:
+        _C._check_dirty(d, len(outputs), record)
+    if not all(_contains(outputs, d) for d in ctx._dirty):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+
+
 def _record(ctx: FunctionCtx, node: object, args: tuple, output: Any) -> object:
     """Tie the outputs to the node and turn what forward saved into saved tensors."""
-    is_single = not isinstance(output, (tuple, list))
-    outputs = (output,) if is_single else tuple(output)
-    inputs = [a for a in args if isinstance(a, Tensor)]
-    for d in ctx._dirty:
-        if not isinstance(d, Tensor):
-            raise TypeError(f"mark_dirty can only accept variables, but argument is of type {type(d).__name__}")
-        d._bump_version()
-    # An input returned as it is becomes an alias: it must get a history of its own.
-    outputs = tuple(
-        o.view_as(o) if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o
-        for o in _without_grad(outputs, inputs, ctx)
-    )
+    outputs = (output,) if not isinstance(output, (tuple, list)) else output
+    outputs = _with_aliases(outputs, args, ctx)
     flags = tuple(isinstance(o, Tensor) and not _contains(ctx._non_differentiable, o) for o in outputs)
-    dirty = tuple(_contains(ctx._dirty, o) for o in outputs)
-    _C._set_outputs(node, outputs, flags, dirty, ctx.materialize_grads)
-    ctx._saved = tuple(None if t is None else _C._save_tensor(t, _contains(outputs, t)) for t in ctx._to_save)
+    overwritten = tuple(_position(args, o) if _contains(ctx._dirty, o) else -1 for o in outputs)
+    _C._set_outputs(node, outputs, flags, overwritten, ctx.materialize_grads)
+    ctx._saved = _C._save_tensors(ctx._to_save, tuple(_contains(outputs, t) for t in ctx._to_save))
     ctx._to_save = ()
-    return outputs[0] if is_single else type(output)(outputs) if isinstance(output, list) else outputs
+    return _packed_like(output, outputs)
 
 
-def _without_grad(outputs: tuple, inputs: list, ctx: FunctionCtx) -> tuple:
-    """Aliases of inputs made while recording is off, so that views do not connect twice."""
+def _position(args: Sequence, t: object) -> int:
+    return next((i for i, a in enumerate(args) if a is t), -1)
+
+
+def _packed_like(output: Any, outputs: tuple) -> object:
+    """`outputs` in the form in which forward returned them: alone, in a list, or in a tuple."""
+    if not isinstance(output, (tuple, list)):
+        return outputs[0]
+    return type(output)(outputs) if isinstance(output, list) else outputs
+
+
+def _with_aliases(outputs: Sequence, args: tuple, ctx: FunctionCtx) -> tuple:
+    """An input returned as it is becomes a view: it must get a history of its own, or none."""
     saved = _core._set_grad_enabled(False)
     try:
         return tuple(
-            o.detach() if isinstance(o, Tensor) and _contains(inputs, o) and not _contains(ctx._dirty, o) else o
+            o.view_as(o) if isinstance(o, Tensor) and _contains(args, o) and not _contains(ctx._dirty, o) else o
             for o in outputs
         )
     finally:
