@@ -68,6 +68,10 @@ std::string out_schema(std::string_view schema, const std::string& base, const s
 
 }  // namespace
 
+namespace {
+constexpr int kEndOfBackends = static_cast<int>(Key::Python), kEndOfDecomposed = static_cast<int>(Key::Autograd);
+}
+
 std::string Operator::qualified_name() const { return ns + "::" + name + (overload.empty() ? "" : "." + overload); }
 
 const Schema& Operator::parse() const {
@@ -142,7 +146,7 @@ void Operator::recompute_table() {
       added_->context[i] = e.context;
     };
     for (const Added::Entry& e : added_->entries)
-      for (int i = 0; !e.key && i < static_cast<int>(Key::Autograd); ++i)
+      for (int i = 0; !e.key && i < (e.decomposes ? kEndOfDecomposed : kEndOfBackends); ++i)
         if (!added_->own[i]) put(i, e);
     for (const Added::Entry& e : added_->entries)
       if (e.key) put(static_cast<int>(*e.key), e);
@@ -150,17 +154,20 @@ void Operator::recompute_table() {
   active_ = 0;
   for (int i = 0; i < kNumKeys; ++i)
     if (table_[i]) active_ |= KeySet{1} << i;
+  active_ |= key_bit(Key::Python) | key_bit(Key::PythonMode);
 }
 
+// A variant that gets a CPU kernel no longer goes through its functional form, so Python's keys see it as itself.
 void Operator::set_kernel(Key key, Kernel k) {
-  (added_ ? added_->own : table_)[static_cast<int>(key)] = k;
+  Kernel* own = added_ ? added_->own : table_;
+  own[static_cast<int>(key)] = k;
+  if (key == Key::CPU) own[static_cast<int>(Key::Python)] = own[static_cast<int>(Key::PythonMode)] = nullptr;
   recompute_table();
 }
 
-// A decomposition serves every backend that has no kernel of its own.
-void Operator::set_composite_kernel(Kernel k) {
+void Operator::set_composite_kernel(Kernel k, bool decomposes) {
   Kernel* own = added_ ? added_->own : table_;
-  for (int i = 0; i < static_cast<int>(Key::Autograd); ++i)
+  for (int i = 0; i < (decomposes ? kEndOfDecomposed : kEndOfBackends); ++i)
     if (!own[i]) own[i] = k;
   recompute_table();
 }
@@ -170,13 +177,13 @@ void Operator::clear_kernels() {
   recompute_table();
 }
 
-uint64_t Operator::add_kernel(std::optional<Key> key, Kernel k, void* context) {
+uint64_t Operator::add_kernel(std::optional<Key> key, bool decomposes, Kernel k, void* context) {
   static uint64_t last = 0;  // callers hold the interpreter lock
   if (!added_) {
     added_ = std::make_unique<Added>();
     std::copy_n(table_, kNumKeys, added_->own);
   }
-  added_->entries.push_back({++last, key, k, context});
+  added_->entries.push_back({++last, key, decomposes, k, context});
   recompute_table();
   return last;
 }
@@ -201,7 +208,7 @@ bool Operator::has_added_kernel(Key key) const {
 void throw_no_kernel(const Operator& op, KeySet keys) {
   std::string have;
   for (int i = 0; i < kNumKeys; ++i)
-    if (op.active_keys() & (KeySet{1} << i))
+    if (op.has_kernel(static_cast<Key>(i)))
       have += (have.empty() ? "" : ", ") + std::string(key_name(static_cast<Key>(i)));
   int top = 31 - __builtin_clz(keys ? keys : 1);
   FL_CHECK_NOT_IMPLEMENTED(false, "Could not run '", op.qualified_name(), "' with arguments from the '",
@@ -288,7 +295,7 @@ void install_kernel(Operator& op, const OpDef& def) {
   if (!def.kernel)
     FL_INTERNAL_CHECK(def.python, op.name, " has no body");
   else if (def.op_class == OpClass::Composite || (def.flags & kBackendFree))
-    op.set_composite_kernel(def.kernel);
+    op.set_composite_kernel(def.kernel, def.op_class == OpClass::Composite);
   else {
     op.set_kernel(Key::CPU, def.kernel);
     if (def.kernel == &run_shaped_functional) op.set_kernel(Key::Meta, &run_shaped_meta);
@@ -296,7 +303,8 @@ void install_kernel(Operator& op, const OpDef& def) {
   }
   if (def.python)
     op.set_composite_kernel(
-        [](const Operator& o, KeySet k, const Value* a, Value* r) { python_composite_kernel(o, k, a, r); });
+        [](const Operator& o, KeySet k, const Value* a, Value* r) { python_composite_kernel(o, k, a, r); },
+        def.op_class == OpClass::Composite);
 }
 
 }  // namespace
@@ -328,7 +336,7 @@ Operator& define_operator(std::string_view ns, const OpDef& def) {
     o->payload = def.payload;
     o->functional = &op;
     o->read_shape_of_frame();
-    o->set_composite_kernel(variant_kernel(v));
+    o->set_composite_kernel(variant_kernel(v), true);
     return insert(r, std::move(o));
   };
   if (def.flags & kInPlace) {
@@ -422,6 +430,10 @@ void on_operator_defined(void (*callback)(Operator& op)) {
   }
   for (Operator* op : known) callback(*op);
 }
+
+Kernel python_key_kernel = [](const Operator& op, KeySet, const Value*, Value*) {
+  FL_CHECK(false, "[", op.qualified_name(), "] __torch_dispatch__ needs the interpreter's bindings");
+};
 
 Kernel python_composite_kernel = [](const Operator& op, KeySet, const Value*, Value*) {
   FL_CHECK(false, "[", op.qualified_name(), "] is a Python composite and needs the interpreter's bindings");

@@ -274,6 +274,18 @@ void share_version(TensorImpl& t, const Tensor& self) {
 
 }  // namespace
 
+Tensor tensor_without_memory(IntList sizes, IntList strides, int64_t offset, TensorOptions options) {
+  FL_CHECK(sizes.size() == strides.size(), "[_make_wrapper_subclass] sizes ", sizes, " and strides ", strides,
+           " must have the same length");
+  checked_numel(sizes, "_make_wrapper_subclass");
+  storage_bytes(sizes, strides, options.dtype, offset, "_make_wrapper_subclass");
+  Tensor t = Tensor::steal(tensor_shell(options.dtype, options.device));
+  t.impl()->storage = borrow_storage(nullptr, 0, nullptr, [](void*) {}, options.device).release();
+  storage_has_shrunk.store(true, std::memory_order_relaxed);  // from now on kernels look before they read
+  set_geometry(*t.impl(), sizes, strides, offset);
+  return t;
+}
+
 Tensor make_view_dtype(const Tensor& self, DType dtype, IntList sizes, IntList strides, int64_t offset) {
   Tensor t = tensor_on_storage(Storage::borrow(self.impl()->storage), dtype, sizes, strides, offset);
   TensorImpl& impl = *t.impl();

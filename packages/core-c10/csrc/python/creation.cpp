@@ -58,24 +58,42 @@ void infer_shape(PyObject* o, Shape& s, size_t depth) {
     s.dtype = widest(s.dtype, number_dtype(o));
     return;
   }
-  const Py_ssize_t n = PySequence_Size(o);
-  if (n < 0) throw PythonError();
-  if (depth == s.sizes.size()) s.sizes.push_back(n);
-  Owned fast(checked(PySequence_Fast(o, "not a sequence")));
-  for (Py_ssize_t i = 0; i < n; ++i) infer_shape(PySequence_Fast_GET_ITEM(fast.get(), i), s, depth + 1);
+  // items may run code that changes the list: its length is asked for again, and the item held
+  const Owned fast(checked(PySequence_Fast(o, "not a sequence")));
+  if (depth == s.sizes.size()) s.sizes.push_back(PySequence_Fast_GET_SIZE(fast.get()));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i)
+    infer_shape(Owned::borrow(PySequence_Fast_GET_ITEM(fast.get(), i)).get(), s, depth + 1);
 }
 
-void measure(PyObject* o,
-             std::vector<int64_t>& sizes) {  // the shape along the first elements; fill() checks the rest against it
+// The shape along the first elements; fill() checks the rest against it.
+void measure(PyObject* o, std::vector<int64_t>& sizes) {
+  Owned held;
   while (is_plain_sequence(o)) {
     const Py_ssize_t n = PySequence_Size(o);
     if (n < 0) throw PythonError();
     FL_CHECK_VALUE(sizes.size() < 128, "too many dimensions '", Py_TYPE(o)->tp_name, "'");
     sizes.push_back(n);
     if (n == 0) return;
-    Owned first(checked(PySequence_GetItem(o, 0)));
-    o = first.get();
+    held = Owned(checked(PySequence_GetItem(o, 0)));
+    o = held.get();
   }
+}
+
+// Integers past 63 bits, where the dtype has room for them. False where the number is not such a one.
+bool store_wide(char* at, DType dtype, PyObject* o) {
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (overflow == 0) return false;
+  if (dtype == DType::UInt64) {
+    const uint64_t v = PyLong_AsUnsignedLongLong(o);
+    if (PyErr_Occurred()) throw PythonError();
+    std::memcpy(at, &v, 8);
+  } else {
+    const double v = PyLong_AsDouble(o);
+    if (v == -1.0 && PyErr_Occurred()) throw PythonError();
+    store_scalar(at, dtype, Scalar(v));
+  }
+  return true;
 }
 
 void store(char* at, DType dtype, PyObject* o) {
@@ -93,6 +111,7 @@ void store(char* at, DType dtype, PyObject* o) {
     }
     PyErr_Clear();
   }
+  if (PyLong_CheckExact(o) && (dtype == DType::UInt64 || is_floating(dtype)) && store_wide(at, dtype, o)) return;
   FL_CHECK_TYPE(is_number(o) || is_tensor(o), "new(): invalid data type '", Py_TYPE(o)->tp_name, "'");
   Scalar s = scalar_from(o);
   FL_CHECK_TYPE(!(s.is_complex() && !is_complex(dtype)), "can't convert complex to ", dtype_name(dtype));
@@ -126,8 +145,11 @@ void fill(PyObject* o, const Tensor& t, int64_t dim, char* at) {
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(fast.get());
   FL_CHECK_VALUE(n == t.sizes()[dim], "expected sequence of length ", t.sizes()[dim], " at dim ", dim, " (got ", n,
                  ")");
-  for (Py_ssize_t i = 0; i < n; ++i)
-    fill(PySequence_Fast_GET_ITEM(fast.get(), i), t, dim + 1, at + i * t.strides()[dim] * t.itemsize());
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    FL_CHECK_INDEX(i < PySequence_Fast_GET_SIZE(fast.get()), "the sequence at dim ", dim, " shrank while it was read");
+    const Owned item = Owned::borrow(PySequence_Fast_GET_ITEM(fast.get(), i));
+    fill(item.get(), t, dim + 1, at + i * t.strides()[dim] * t.itemsize());
+  }
 }
 
 DType dtype_of_format(const char* format, Py_ssize_t itemsize, bool& swapped) {
@@ -411,8 +433,10 @@ PyMethodDef functions[] = {
      "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\nA 1-d tensor over the memory of an object with the buffer protocol."},
     {nullptr, nullptr, 0, nullptr}};
 
-struct BufferShape {
+/// What an exported buffer keeps alive: the memory itself, since the tensor may be given another (`.data =`, set_).
+struct Export {
   std::vector<Py_ssize_t> shape, strides;
+  Storage storage;
 };
 
 }  // namespace
@@ -438,7 +462,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
         return 0;
       }) < 0)
     return -1;
-  auto* g = new BufferShape{{t.sizes().begin(), t.sizes().end()}, {}};
+  auto* g = new Export{{t.sizes().begin(), t.sizes().end()}, {}, Storage::borrow(t.impl()->storage)};
   for (int64_t s : t.strides()) g->strides.push_back(s * t.itemsize());
   t.storage().resizable = false;
   view->obj = Py_NewRef(self);
@@ -455,7 +479,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   return 0;
 }
 
-void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete static_cast<BufferShape*>(view->internal); }
+void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete static_cast<Export*>(view->internal); }
 
 PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {

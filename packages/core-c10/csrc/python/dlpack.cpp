@@ -97,7 +97,7 @@ template <class Managed> struct Export {
 template <class Managed> Managed* export_tensor(const Tensor& t) {
   check_storage(t, "dlpack");
   auto* e = new Export<Managed>{};
-  e->tensor = t;
+  e->tensor = alias_without_history(t);  // holds the memory, whatever `t` is given later
   e->shape = t.sizes().vec();
   e->strides = t.strides().vec();
   for (size_t i = 0; i < e->shape.size(); ++i)

@@ -152,7 +152,7 @@ PyObject* library_impl(PyObject*, PyObject* args) {
              " already has a Python kernel for ", key, "; pass allow_override=True to put another over it");
     auto r = std::make_unique<Registration>(Registration{&op, 0});
     Owned capsule(checked(PyCapsule_New(r.get(), kRegistration, undo_registration)));
-    r.release()->number = op.add_kernel(at, registered_python_kernel, Py_NewRef(fn));
+    r.release()->number = op.add_kernel(at, k == "CompositeImplicitAutograd", registered_python_kernel, Py_NewRef(fn));
     return capsule.release();
   });
 }

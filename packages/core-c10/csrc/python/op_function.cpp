@@ -181,7 +181,12 @@ PyObject* call_op(PyObject* self, PyObject* const* args, size_t nargsf, PyObject
   const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
   return guarded([&]() -> PyObject* {
     Frame frame;
-    if (FL_LIKELY(!kwnames) && f.first && fast_frame(*f.first, args, nargs, frame)) return run(*f.first->op, frame);
+    const bool in_mode = dispatch_state().has_function_mode;
+    if (FL_LIKELY(!kwnames && !in_mode) && f.first && fast_frame(*f.first, args, nargs, frame))
+      return run(*f.first->op, frame);
+    FL_CHECK_TYPE(!f.is_method || (nargs > 0 && (is_tensor(args[0]) || has_torch_function(args[0]))), "descriptor '",
+                  f.name, "' for 'torch.Tensor' objects doesn't apply to a '",
+                  nargs > 0 ? Py_TYPE(args[0])->tp_name : "missing", "' object");
     for (const Operator* op : *f.overloads) {
       const Signature& s = signature_of(*op);
       frame.reset();
@@ -190,7 +195,7 @@ PyObject* call_op(PyObject* self, PyObject* const* args, size_t nargsf, PyObject
         continue;
       }
       if (FL_UNLIKELY(frame.out && has_torch_function(frame.out))) frame.overloaded[frame.num_overloaded++] = frame.out;
-      if (FL_UNLIKELY(frame.num_overloaded > 0))
+      if (FL_UNLIKELY(frame.num_overloaded > 0 || in_mode))
         return call_torch_function(self, frame.overloaded, frame.num_overloaded, args, nargs, kwnames);
       return run(*op, frame);
     }
@@ -304,12 +309,13 @@ PyObject* call_operator(const Operator& op, PyObject* const* args, Py_ssize_t na
 bool try_call_operator(const Operator& op, PyObject* func, PyObject* const* args, Py_ssize_t nargs, PyObject** result) {
   Frame frame;
   const Signature& s = signature_of(op);
-  if (FL_LIKELY(fast_frame(s, args, nargs, frame))) {
+  const bool in_mode = dispatch_state().has_function_mode;
+  if (FL_LIKELY(!in_mode && fast_frame(s, args, nargs, frame))) {
     *result = run(op, frame);
     return true;
   }
   if (!parse_call(s, args, nargs, nullptr, frame, false, nullptr)) return false;
-  if (frame.num_overloaded)
+  if (frame.num_overloaded || in_mode)
     *result = call_torch_function(func, frame.overloaded, frame.num_overloaded, args, nargs, nullptr);
   else
     *result = run(op, frame);

@@ -116,6 +116,15 @@ bool is_sequence(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
 PyObject** items_of(PyObject* o) { return PySequence_Fast_ITEMS(o); }
 Py_ssize_t length_of(PyObject* o) { return PySequence_Fast_GET_SIZE(o); }
 
+// An item's __index__ may change the list it stands in: the item is held, and the length looked at again.
+void read_ints(PyObject* sequence, int64_t* out, Py_ssize_t n) {
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    FL_CHECK_INDEX(i < length_of(sequence), "the list of ints shrank while it was read");
+    PyObject* item = items_of(sequence)[i];
+    out[i] = FL_LIKELY(PyLong_CheckExact(item)) ? to_int(item) : to_int(Owned::borrow(item).get());
+  }
+}
+
 bool note_overload(PyObject* o, Frame& f) {
   if (!has_torch_function(o)) return false;
   for (int i = 0; i < f.num_overloaded; ++i)
@@ -187,7 +196,7 @@ bool int_list(const SchemaArg& a, PyObject* o, Value& v, Frame& f) {
     for (Py_ssize_t i = 0; i < n; ++i)
       if (!is_int(items_of(o)[i])) return false;
     int64_t* p = f.new_ints(static_cast<size_t>(n));
-    for (Py_ssize_t i = 0; i < n; ++i) p[i] = to_int(items_of(o)[i]);
+    read_ints(o, p, n);
     v = Value(IntList(std::span<const int64_t>(p, static_cast<size_t>(n))));
     return true;
   }
@@ -203,7 +212,7 @@ bool float_list(PyObject* o, Value& v, Frame& f) {
   auto& list = f.arena().doubles.emplace_back();
   for (Py_ssize_t i = 0; i < length_of(o); ++i) {
     if (!is_float(items_of(o)[i])) return false;
-    list.push_back(to_double(items_of(o)[i]));
+    list.push_back(to_double(Owned::borrow(items_of(o)[i]).get()));
   }
   v = Value(std::span<const double>(list));
   return true;
@@ -450,10 +459,8 @@ Scalar scalar_from(PyObject* o) {
       if (v == -1 && PyErr_Occurred()) throw PythonError();
       return Scalar(static_cast<int64_t>(v));
     }
-    const unsigned long long u = PyLong_AsUnsignedLongLong(o);  // uint64 values keep their bits
-    if (!PyErr_Occurred()) return Scalar(static_cast<int64_t>(u));
-    PyErr_Clear();
-    FL_CHECK(false, "Overflow when unpacking long: the number does not fit 64 bits");
+    FL_CHECK(false, "Overflow when unpacking long: ", PyUnicode_AsUTF8(Owned(PyObject_Str(o)).get()),
+             " does not fit 64 bits");
   }
   if (PyFloat_Check(o)) return Scalar(PyFloat_AS_DOUBLE(o));
   if (PyComplex_Check(o)) return Scalar(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
@@ -474,9 +481,9 @@ std::vector<int64_t> ints_from(PyObject* sequence) {
   FL_CHECK_TYPE(is_sequence(sequence), "expected a list or tuple of ints, got ", Py_TYPE(sequence)->tp_name);
   std::vector<int64_t> out;
   for (Py_ssize_t i = 0; i < length_of(sequence); ++i) {
-    FL_CHECK_TYPE(is_int(items_of(sequence)[i]), "expected ints, got ", Py_TYPE(items_of(sequence)[i])->tp_name,
-                  " at position ", i);
-    out.push_back(to_int(items_of(sequence)[i]));
+    const Owned item = Owned::borrow(items_of(sequence)[i]);
+    FL_CHECK_TYPE(is_int(item.get()), "expected ints, got ", Py_TYPE(item.get())->tp_name, " at position ", i);
+    out.push_back(to_int(item.get()));
   }
   return out;
 }

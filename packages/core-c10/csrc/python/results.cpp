@@ -111,7 +111,8 @@ void store_result(const Operator& op, const SchemaReturn& r, PyObject* o, Value*
   }
 }
 
-// The first argument is what an in-place kernel returns even when it returns None.
+}  // namespace
+
 void store_results(const Operator& op, PyObject* o, Value* results) {
   const auto& returns = op.schema().returns;
   if (returns.empty()) return;
@@ -123,6 +124,8 @@ void store_results(const Operator& op, PyObject* o, Value* results) {
   for (size_t i = 0; i < returns.size(); ++i)
     store_result(op, returns[i], PySequence_Fast_GET_ITEM(o, static_cast<Py_ssize_t>(i)), results + i);
 }
+
+namespace {
 
 PyObject* keyword_names(const Signature& s) {
   if (s.keyword_names) return s.keyword_names;
@@ -179,7 +182,8 @@ void registered_python_kernel(const Operator& op, KeySet keys, const Value* args
   const Owned callable(Py_XNewRef(static_cast<PyObject*>(op.kernel_context(static_cast<Key>(index)))));
   FL_CHECK(callable, "[", op.qualified_name(), "] its Python kernel for ", key_name(static_cast<Key>(index)),
            " was removed");
-  ExcludeKeys below(index >= static_cast<int>(Key::Autograd) ? ~keys_below(static_cast<Key>(index)) : 0);
+  // A kernel for Autograd goes on below itself by turning recording off, as torch's do; above it, by calling again.
+  ExcludeKeys below(index > static_cast<int>(Key::Autograd) ? ~keys_below(static_cast<Key>(index)) : 0);
   call_python_kernel(op, callable.get(), args, results);
 }
 

@@ -12,7 +12,7 @@ PyObject* f_set_num_threads(PyObject*, PyObject* n) {
   return guarded([&]() -> PyObject* {
     const long v = PyLong_AsLong(n);
     if (v == -1 && PyErr_Occurred()) throw PythonError();
-    FL_CHECK(v > 0, "expected a positive number of threads, got ", v);
+    FL_CHECK(v > 0 && v <= INT32_MAX, "[set_num_threads] expected a positive number of threads, got ", v);
     set_num_threads(static_cast<int>(v));
     Py_RETURN_NONE;
   });

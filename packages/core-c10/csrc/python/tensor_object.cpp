@@ -8,6 +8,7 @@
 // (`owns_pyobj`) and the object merely borrows. wrap() flips it back. Plain objects are simply dropped and made again.
 #include "flambeau/core/python_hook.h"
 #include "flambeau/python/object.h"
+#include "python_dispatch.h"
 #include "tensor_type.h"
 
 namespace flambeau::python {
@@ -66,6 +67,7 @@ PyObject* wrap(Tensor&& t) {
 
 PyObject* wrap_as(Tensor&& t, PyTypeObject* type) {
   FL_CHECK(t.impl()->pyobj == nullptr, "a tensor that already has a Python object cannot be given another");
+  if (has_torch_dispatch(type)) t.impl()->keys |= key_bit(Key::Python);
   PyTensor* o = allocate(type);
   bind(o, std::move(t));
   return reinterpret_cast<PyObject*>(o);

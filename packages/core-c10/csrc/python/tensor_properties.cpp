@@ -3,6 +3,7 @@
 
 #include "flambeau/core/views.h"
 #include "op_function.h"
+#include "python_dispatch.h"
 #include "tensor_type.h"
 
 namespace flambeau::python {
@@ -260,6 +261,48 @@ PyObject* make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
     return o.release();
   });
 }
+// A tensor of given geometry whose memory is somebody else's business: its class handles every operator.
+PyObject* make_wrapper_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"cls",
+                                "size",
+                                "strides",
+                                "storage_offset",
+                                "memory_format",
+                                "dtype",
+                                "layout",
+                                "device",
+                                "pin_memory",
+                                "requires_grad",
+                                "dispatch_sizes_strides_policy",
+                                "dispatch_device",
+                                "dispatch_layout",
+                                "_extra_dispatch_keys",
+                                "storage_size",
+                                nullptr};
+  PyObject *cls, *size, *strides = Py_None, *offset = Py_None, *ignored = nullptr, *dtype = Py_None, *device = Py_None;
+  int requires_grad = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOOpOOOOO:_make_wrapper_subclass", const_cast<char**>(names),
+                                   &cls, &size, &strides, &offset, &ignored, &dtype, &ignored, &device, &ignored,
+                                   &requires_grad, &ignored, &ignored, &ignored, &ignored, &ignored))
+    return nullptr;
+  return guarded([&]() -> PyObject* {
+    FL_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), TensorType),
+                  "cls must be a subclass of Tensor");
+    auto* type = reinterpret_cast<PyTypeObject*>(cls);
+    FL_CHECK(has_torch_dispatch(type), type->tp_name,
+             " must define __torch_dispatch__: a wrapper subclass has no memory for kernels to work on");
+    const std::vector<int64_t> sizes = ints_from(size);
+    const std::vector<int64_t> steps = strides == Py_None ? contiguous_strides(sizes) : ints_from(strides);
+    const TensorOptions options{dtype == Py_None ? default_dtype() : dtype_from(dtype),
+                                device == Py_None ? default_device() : device_from(device)};
+    Owned at(offset == Py_None ? PyLong_FromLong(0) : Py_NewRef(offset));
+    const long long begin = PyLong_AsLongLong(at.get());
+    if (begin == -1 && PyErr_Occurred()) throw PythonError();
+    Owned o(wrap_as(tensor_without_memory(sizes, steps, begin, options), type));
+    if (requires_grad) checked(PyObject_SetAttrString(o.get(), "requires_grad", Py_True));
+    return o.release();
+  });
+}
 PyObject* m_as_subclass(PyObject* s, PyObject* cls) {
   return guarded([&]() -> PyObject* {
     FL_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), TensorType),
@@ -317,6 +360,8 @@ PyMethodDef tensor_methods[] = {
     FL_METHOD(
         "is_contiguous", m_is_contiguous, METH_VARARGS | METH_KEYWORDS,
         "is_contiguous($self, memory_format=None)\n--\n\nWhether the elements lie in row-major order, or in that of `memory_format`."),
+    FL_METHOD("_make_wrapper_subclass", make_wrapper_subclass, METH_VARARGS | METH_KEYWORDS | METH_STATIC,
+              "_make_wrapper_subclass(cls, size, *, strides=None, dtype=None, device=None, requires_grad=False)"),
     FL_METHOD("_make_subclass", make_subclass, METH_VARARGS | METH_KEYWORDS | METH_STATIC,
               "_make_subclass(cls, data, require_grad=False)"),
     {"dim", [](PyObject* s, PyObject*) { return PyLong_FromLongLong(T(s).dim()); }, METH_NOARGS,

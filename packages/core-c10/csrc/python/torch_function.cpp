@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "flambeau/python/parser.h"
+#include "python_dispatch.h"
 #include "tensor_type.h"
 
 namespace flambeau::python {
@@ -53,6 +54,7 @@ PyObject* call_torch_function(PyObject* func, PyObject* const* overloaded, int n
                            [&](PyObject* x) { return PyType_IsSubtype(Py_TYPE(overloaded[i]), Py_TYPE(x)); });
     order.insert(at, overloaded[i]);
   }
+  const bool in_mode = dispatch_state().has_function_mode;
   Owned types(checked(PyTuple_New(n)));
   for (int i = 0; i < n; ++i)
     PyTuple_SET_ITEM(types.get(), i, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(order[static_cast<size_t>(i)]))));
@@ -61,6 +63,14 @@ PyObject* call_torch_function(PyObject* func, PyObject* const* overloaded, int n
   Owned kwargs(checked(PyDict_New()));
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
     checked(PyDict_SetItem(kwargs.get(), PyTuple_GET_ITEM(kwnames, i), args[nargs + i]));
+  if (in_mode) {
+    const WithoutInnermost inside(function_modes());
+    Owned method(checked(PyObject_GetAttr(inside.mode(), name())));
+    PyObject* result =
+        checked(PyObject_CallFunctionObjArgs(method.get(), func, types.get(), tuple.get(), kwargs.get(), nullptr));
+    if (result != Py_NotImplemented) return result;
+    Py_DECREF(result);
+  }
   for (PyObject* o : order) {
     Owned method(checked(PyObject_GetAttr(o, name())));
     PyObject* result =
@@ -79,6 +89,7 @@ namespace {
 PyObject* has_any(PyObject*, PyObject* sequence) {
   Owned fast(PySequence_Fast(sequence, "has_torch_function takes a sequence of arguments"));
   if (!fast) return nullptr;
+  if (dispatch_state().has_function_mode) Py_RETURN_TRUE;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.get()); ++i)
     if (has_torch_function(PySequence_Fast_GET_ITEM(fast.get(), i))) Py_RETURN_TRUE;
   Py_RETURN_FALSE;
@@ -89,7 +100,7 @@ PyObject* set_disabled(PyObject*, PyObject* flag) {
 }
 PyMethodDef functions[] = {
     {"_has_torch_function", has_any, METH_O, "Whether any argument's class has its own __torch_function__."},
-    {"_has_torch_function_unary", [](PyObject*, PyObject* o) { return PyBool_FromLong(has_torch_function(o)); }, METH_O,
+    {"_has_torch_function_unary", [](PyObject*, PyObject* o) { return PyBool_FromLong(dispatch_state().has_function_mode || has_torch_function(o)); }, METH_O,
      nullptr},
     {"_set_torch_function_disabled", set_disabled, METH_O, "Sets this thread's switch; returns the old value."},
     {nullptr, nullptr, 0, nullptr}};

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from flambeau import _C
+from flambeau._schema import FunctionSchema, schema_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,13 +40,31 @@ class OpOverload(_Described):
         self._overload = overload
         self._call = _C._op_function(packet._namespace, packet.__name__, overload, False)
         self.__name__ = f"{packet.__name__}.{overload or 'default'}"
+        self.__qualname__ = self.__name__
+        self.__module__ = f"{packet.__module__}"
+        self._known_schema: FunctionSchema | None = None
+        self._tags: tuple = ()
+
+    @property
+    def tags(self) -> list:
+        return list(self._tags)
+
+    @property
+    def _opname(self) -> str:
+        return self._packet.__name__
+
+    @property
+    def _overloadname(self) -> str:
+        return self._overload or "default"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
     @property
-    def _schema(self) -> str:
-        return self._call._schemas[0]
+    def _schema(self) -> FunctionSchema:
+        if self._known_schema is None:
+            self._known_schema = schema_of(self.namespace, self._packet.__name__, self._overload)
+        return self._known_schema
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
@@ -60,14 +79,20 @@ class OpOverload(_Described):
         suffix = f".{self._overload}" if self._overload else ""
         return f"{self._packet._namespace}::{self._packet.__name__}{suffix}"
 
+    def __str__(self) -> str:
+        return f"{self._packet._namespace}.{self._packet.__name__}.{self._overload or 'default'}"
+
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self._packet._namespace}.{self._packet.__name__}', overload='{self._overload or 'default'}')>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverload) and self.name() == other.name()
 
     def __hash__(self) -> int:
         return hash(self.name())
 
     def __reduce__(self) -> tuple:
-        return _find, (self._packet._namespace, self._packet.__name__, self._overload or "default")
+        return find, (self._packet._namespace, self._packet.__name__, self._overload or "default")
 
 
 class OpOverloadPacket(_Described):
@@ -75,7 +100,8 @@ class OpOverloadPacket(_Described):
 
     def __init__(self, namespace: str, name: str) -> None:
         self._namespace = namespace
-        self.__name__ = name
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = f"flambeau.ops.{namespace}"
         self._call = _C._op_function(namespace, name, None, False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +116,7 @@ class OpOverloadPacket(_Described):
         names = self.overloads()
         if overload not in names:
             raise AttributeError(
-                f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'; overloads: {', '.join(names)}"
+                f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'; overloads: {', '.join(names)}{_near(overload, names)}"
             )
         value = OpOverload(
             self,
@@ -101,14 +127,26 @@ class OpOverloadPacket(_Described):
         self.__dict__[overload] = value
         return value
 
+    @property
+    def _qualified_op_name(self) -> str:
+        return f"{self._namespace}::{self.__name__}"
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self.__name__}"
+
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self._namespace}.{self.__name__}')>"
 
     def __reduce__(self) -> tuple:
-        return _find, (self._namespace, self.__name__, None)
+        return find, (self._namespace, self.__name__, None)
 
 
-def _find(namespace: str, name: str, overload: str | None) -> object:
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=3)
+    return f"; near names: {', '.join(near)}" if near else ""
+
+
+def find(namespace: str, name: str, overload: str | None) -> object:
     packet = getattr(getattr(ops, namespace), name)
     return packet if overload is None else getattr(packet, overload)
 
@@ -122,9 +160,7 @@ class _Namespace:
             raise AttributeError(name)
         if not _C._op_overloads(self.name, name):
             known = _C._op_names(self.name)
-            near = difflib.get_close_matches(name, known, n=3)
-            hint = f"; near names: {', '.join(near)}" if near else ""
-            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'{hint}")
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'{_near(name, known)}")
         value = OpOverloadPacket(self.name, name)
         self.__dict__[name] = value
         return value

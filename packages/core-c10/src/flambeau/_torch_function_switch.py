@@ -1,10 +1,14 @@
-"""Context managers that keep `__torch_function__` from being called."""
+"""Context managers that keep `__torch_function__` from being called, and modes that have it called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 
 from flambeau import _C
 
 
 class DisableTorchFunctionSubclass:
-    """Inside the block functions treat subclasses of Tensor as plain tensors."""
+    """Inside the block functions treat subclasses of Tensor as plain tensors; modes still see calls."""
 
     def __enter__(self) -> None:
         self._saved = _C._set_torch_function_disabled(True)
@@ -14,4 +18,45 @@ class DisableTorchFunctionSubclass:
 
 
 class DisableTorchFunction(DisableTorchFunctionSubclass):
-    """The same: there are no modes beside the subclasses' methods here."""
+    """Inside the block neither subclasses nor modes see calls."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._modes = [_C._pop_function_mode() for _ in _C._function_modes()][::-1]
+
+    def __exit__(self, *exc: object) -> None:
+        for mode in self._modes:
+            _C._push_function_mode(mode)
+        super().__exit__(*exc)
+
+
+class TorchFunctionMode:
+    """A context in which public functions of this thread go to `__torch_function__(func, types, args, kwargs)`.
+
+    It sees what the program calls (`flambeau.add`, `Tensor.add`), before autograd; `TorchDispatchMode` sees operators.
+    Inside the handler the mode is off. Modes nest.
+    """
+
+    def __torch_function__(
+        self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        raise NotImplementedError(f"{type(self).__name__} must define __torch_function__")
+
+    def __enter__(self) -> TorchFunctionMode:
+        _C._push_function_mode(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        top = _C._pop_function_mode()
+        if top is not self:
+            _C._push_function_mode(top)
+            raise RuntimeError(f"modes must be left in the order they were entered: innermost is {top!r}, not {self!r}")
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(
+        self, func: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        return func(*args, **(kwargs or {}))

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator
 
 from flambeau import _C
 from flambeau._C import Tensor
+from flambeau._torch_function_switch import BaseTorchFunctionMode, TorchFunctionMode
 
 TYPE_CHECKING = False  # `import flambeau` does not pay for the import of typing
 if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
+    "enable_reentrant_dispatch",
+    "get_default_nowrap_functions",
+    "is_tensor_method_or_property",
+    "wrap_torch_function",
     "has_torch_function",
     "handle_torch_function",
     "has_torch_function_unary",
@@ -47,10 +56,58 @@ def resolve_name(f: Callable) -> str | None:
     return f"torch.{name}" if name else None
 
 
+def wrap_torch_function(dispatcher: Callable) -> Callable:
+    """Decorate a function so that `__torch_function__` sees its calls.
+
+    `dispatcher(*args, **kwargs)` gives the arguments whose classes are asked.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def wrapped(*args: object, **kwargs: object) -> object:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def get_default_nowrap_functions() -> set[Callable]:
+    """Functions whose results the default `__torch_function__` leaves as they are."""
+    return {getattr(Tensor, name).__get__ for name in ("grad", "_base", "_grad") if hasattr(Tensor, name)}
+
+
+def is_tensor_method_or_property(func: Callable) -> bool:
+    """Whether the function is one of Tensor's methods, or the getter of one of its properties."""
+    name = getattr(func, "__name__", "")
+    return name == "__get__" or getattr(Tensor, name, None) is func
+
+
+@contextlib.contextmanager
+def enable_reentrant_dispatch() -> Iterator[None]:
+    """Inside a `__torch_dispatch__` handler: calls are recorded and handled as they are outside it."""
+    import flambeau
+
+    with flambeau.enable_grad():
+        yield
+
+
 def handle_torch_function(
     public_api: Callable, relevant_args: Iterable[Any], *args: object, **kwargs: object
 ) -> object:
     """Call the overrides of `relevant_args`, a subclass before its class. Raises TypeError when all decline."""
+    if modes := _C._function_modes():
+        _C._pop_function_mode()
+        try:
+            types = tuple({type(a): None for a in relevant_args if _C._has_torch_function_unary(a)})
+            result = modes[-1].__torch_function__(public_api, types, args, kwargs)
+        finally:
+            _C._push_function_mode(modes[-1])
+        if result is not NotImplemented:
+            return result
     overloaded: list[Any] = []
     for arg in relevant_args:
         if not _C._has_torch_function_unary(arg) or any(type(arg) is type(o) for o in overloaded):

@@ -15,19 +15,20 @@ enum class Key : uint8_t {
   XPU = 4,
   MPS = 5,
   SparseCPU = 6,
+  // below autograd, above every backend
+  Python = 14,      ///< a tensor subclass with __torch_dispatch__
+  PythonMode = 15,  ///< an active __torch_dispatch__ mode
   // functionality
   Autograd = 16,
   Autocast = 20,
   Functorch = 22,
-  PythonMode = 26,  ///< an active __torch_dispatch__ mode
-  Python = 28,      ///< a tensor subclass with __torch_dispatch__
 };
 inline constexpr int kNumKeys = 32;
 
 using KeySet = uint32_t;
 constexpr KeySet key_bit(Key k) { return KeySet{1} << static_cast<int>(k); }
 constexpr KeySet keys_below(Key k) { return key_bit(k) - 1; }
-inline constexpr KeySet kBackendKeys = keys_below(Key::Autograd);
+inline constexpr KeySet kBackendKeys = keys_below(Key::Python);
 FL_API const char* key_name(Key k);
 
 /// Thread state that dispatch reads. `exclude` holds Autograd while gradients are off.
@@ -36,6 +37,7 @@ struct DispatchState {
   KeySet exclude = 0;
   bool inference_mode = false;
   bool torch_function_disabled = false;
+  bool has_function_mode = false;  ///< a __torch_function__ mode is active
   bool anomaly_mode = false;
   bool no_grad = false;  ///< the program turned recording off; not set while a recorded operator runs its kernel
 };

@@ -17,6 +17,9 @@ class Operator;
 /// `redispatch(op, keys & keys_below(mine), args, results)`.
 using Kernel = void (*)(const Operator& op, KeySet keys, const Value* args, Value* results);
 
+/// Kernel of the keys Python and PythonMode wherever an operator has none of its own: filled in by the bindings.
+FL_API extern Kernel python_key_kernel;
+
 /// How an operator relates to its functional form.
 enum class Variant : uint8_t { Functional, InPlace, Out, View };
 
@@ -76,12 +79,14 @@ class FL_API Operator {
   std::string qualified_name() const;
 
   void set_kernel(Key key, Kernel k);
-  void set_composite_kernel(Kernel k);
+  /// For every backend without a kernel of its own. `decomposes`: into other operators, so that calls are taken apart
+  /// before Python's keys see them.
+  void set_composite_kernel(Kernel k, bool decomposes);
   void clear_kernels();
 
   /// Puts a kernel over those there are, until `remove_kernel` of the number it returns. For one key, or for every
   /// backend that has no kernel of its own (`key` empty). The latest wins.
-  uint64_t add_kernel(std::optional<Key> key, Kernel k, void* context);
+  uint64_t add_kernel(std::optional<Key> key, bool decomposes, Kernel k, void* context);
   /// The context it was added with; null where there is no such kernel.
   void* remove_kernel(uint64_t number);
   /// Whether a kernel that `add_kernel` put for this key is active.
@@ -122,6 +127,7 @@ class FL_API Operator {
     struct Entry {
       uint64_t number;
       std::optional<Key> key;
+      bool decomposes;
       Kernel kernel;
       void* context;
     };
@@ -152,7 +158,8 @@ inline void redispatch(const Operator& op, KeySet keys, const Value* args, Value
   const bool is_mixed = backends & (backends - 1);
   if (FL_UNLIKELY(is_mixed || storage_has_shrunk.load(std::memory_order_relaxed)))
     if (key_bit(static_cast<Key>(top)) & kBackendKeys) check_arguments(op, static_cast<Key>(top), args);
-  op.kernel_at(top)(op, keys, args, results);
+  const Kernel kernel = op.kernel_at(top);
+  (FL_LIKELY(kernel != nullptr) ? kernel : python_key_kernel)(op, keys, args, results);
 }
 
 inline void dispatch(const Operator& op, const Value* args, Value* results) {

@@ -187,6 +187,8 @@ FL_API Tensor alias_without_history(const Tensor& self);
 FL_API Tensor alias_unnoticed(const Tensor& self);
 /// Gives `self` a version counter of its own that starts at `value`.
 FL_API void count_apart(TensorImpl& self, uint32_t value);
+/// Geometry without memory, for classes that handle every operator themselves. Kernels refuse it.
+FL_API Tensor tensor_without_memory(IntList sizes, IntList strides, int64_t offset, TensorOptions options);
 /// Makes `self` a row-major tensor of `sizes`, growing its storage when it is too small (resize_).
 FL_API void resize_(const Tensor& self, IntList sizes);
 /// Throws where the elements do not all lie in the storage, as after the storage was shrunk by hand.

@@ -22,6 +22,7 @@ struct Signature {
   uint8_t leading_tensors;    ///< how many arguments from the first are plain Tensor
   uint8_t required;           ///< arguments without default
   PyObject* python_callable;  ///< decomposition in Python, imported on first call
+  PyObject* overload_object;  ///< flambeau.ops.<ns>.<name>.<overload>, for __torch_dispatch__
   PyObject* keyword_names;    ///< tuple of the keyword-only names, for calling Python kernels
   bool takes_requires_grad;   ///< a factory: dtype and device are arguments, no tensor is
 };

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flambeau.utils import dlpack as dlpack
     from flambeau.utils import hooks as hooks
 
-_SUBMODULES = ("data", "hooks", "checkpoint", "tensorboard", "dlpack", "collect_env", "_pytree")
+_SUBMODULES = ("data", "hooks", "checkpoint", "tensorboard", "dlpack", "collect_env", "_pytree", "_python_dispatch")
 
 __all__ = ["data", "hooks"]
 

@@ -1,0 +1,195 @@
+"""`flambeau.library`: operators from Python functions, their fakes, derivatives and checks."""
+
+import gc
+import itertools
+
+import flambeau
+import pytest
+from flambeau import Tensor
+from flambeau.library import Library, OpCheckError, custom_op, infer_schema, opcheck
+
+counter = itertools.count()
+
+
+@pytest.fixture
+def name():
+    return f"ours::op{next(counter)}"
+
+
+def test_an_operator_of_a_function(name):
+    @custom_op(name, mutates_args=())
+    def scaled(x: Tensor, n: int = 3, *, scale: float = 1.0) -> Tensor:
+        return x * n * scale
+
+    assert scaled(flambeau.ones(2)).tolist() == [3, 3]
+    assert scaled(flambeau.ones(2), 2, scale=0.5).tolist() == [1, 1]
+    namespace, short = name.split("::")
+    op = getattr(getattr(flambeau.ops, namespace), short).default
+    assert op(flambeau.ones(1), 4).tolist() == [4]
+    assert str(op._schema) == f"{name}(Tensor x, SymInt n=3, *, float scale=1.0) -> Tensor"
+    assert [a.name for a in op._schema.arguments] == ["x", "n", "scale"]
+    assert op._schema.arguments[2].kwarg_only and op._schema.arguments[1].default_value == 3
+
+
+def test_a_derivative(name):
+    @custom_op(name, mutates_args=())
+    def square(x: Tensor) -> Tensor:
+        return x * x
+
+    x = flambeau.tensor([3.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        square(x).backward()
+    square.register_autograd(
+        lambda ctx, g: 2 * g * ctx.saved_tensors[0],
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(inputs[0]),
+    )
+    square(x).backward()
+    assert x.grad.tolist() == [6]
+    assert not square(flambeau.ones(1)).requires_grad
+    with flambeau.no_grad():
+        assert not square(x).requires_grad
+
+
+def test_a_derivative_that_returns_too_few(name):
+    @custom_op(name, mutates_args=())
+    def both(x: Tensor, y: Tensor) -> Tensor:
+        return x * y
+
+    both.register_autograd(lambda ctx, g: g)
+    x = flambeau.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"returned 1 gradients, expected 2.*'x', 'y'"):
+        both(x, x).backward()
+
+
+def test_a_fake(name):
+    @custom_op(name, mutates_args=())
+    def shrunk(x: Tensor) -> Tensor:
+        return x[..., :1].clone()
+
+    meta = flambeau.empty(2, 3, device="meta")
+    with pytest.raises(RuntimeError, match="no fake impl registered"):
+        shrunk(meta)
+
+    @shrunk.register_fake
+    def _(x):
+        return x.new_empty((*x.shape[:-1], 1))
+
+    assert shrunk(meta).shape == (2, 1) and shrunk(meta).device.type == "meta"
+    assert opcheck(shrunk, (flambeau.ones(2, 3),)) == dict.fromkeys(
+        ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"), "SUCCESS"
+    )
+
+
+def test_an_operator_that_writes(name):
+    @custom_op(name, mutates_args={"x"})
+    def increment(x: Tensor) -> None:
+        x.add_(1)
+
+    x = flambeau.zeros(2)
+    increment(x)
+    assert x.tolist() == [1, 1]
+    assert opcheck(increment, (x,), test_utils="test_schema") == {"test_schema": "SUCCESS"}
+    with pytest.raises(RuntimeError, match="non-functional"):
+        increment.register_autograd(lambda ctx: None)
+
+
+def test_opcheck_finds_what_the_schema_hides(name):
+    @custom_op(name, mutates_args=())
+    def liar(x: Tensor) -> Tensor:
+        x.add_(1)
+        return x * 2
+
+    with pytest.raises(OpCheckError, match="x is not defined as mutable but was mutated"):
+        opcheck(liar, (flambeau.ones(2),), test_utils="test_schema")
+    result = opcheck(liar, (flambeau.ones(2),), test_utils="test_schema", raise_exception=False)
+    assert "mutated" in str(result["test_schema"])
+
+
+def test_opcheck_finds_a_wrong_fake(name):
+    @custom_op(name, mutates_args=())
+    def plain(x: Tensor) -> Tensor:
+        return x.clone()
+
+    plain.register_fake(lambda x: x.new_empty(x.shape, dtype=flambeau.float64))
+    with pytest.raises(OpCheckError, match="dtype"):
+        opcheck(plain, (flambeau.ones(2),), test_utils="test_faketensor")
+
+
+def test_results_must_not_be_arguments(name):
+    @custom_op(name, mutates_args=())
+    def same(x: Tensor) -> Tensor:
+        return x
+
+    with pytest.raises(RuntimeError, match="may not alias any inputs"):
+        same(flambeau.ones(2))
+
+
+def test_kernels_by_device(name):
+    @custom_op(name, mutates_args=(), device_types="cpu")
+    def here(x: Tensor) -> Tensor:
+        return x + 1
+
+    assert here(flambeau.zeros(1)).tolist() == [1]
+
+    @here.register_kernel("cpu")
+    def _(x):
+        return x + 2
+
+    assert here(flambeau.zeros(1)).tolist() == [2]
+    with here.set_kernel_enabled("cpu", False):
+        assert here(flambeau.zeros(1)).tolist() == [1]
+    assert here(flambeau.zeros(1)).tolist() == [2]
+    with pytest.raises(ValueError, match="unknown device type 'abacus'"):
+        here.register_kernel("abacus")
+
+
+def _every_type(
+    a: Tensor, b: list[Tensor], c: int | None, d: flambeau.dtype, e: flambeau.device, f: str = "x", g: float = 2.5, h: bool = True, *, k: int | float | bool = 3
+) -> tuple[Tensor, list[Tensor], int]: ...  # fmt: skip
+
+
+def test_schemas_from_annotations():
+    assert infer_schema(_every_type, mutates_args={"a"}, op_name="f") == (
+        'f(Tensor(a!) a, Tensor[] b, SymInt? c, ScalarType d, Device e, str f="x", float g=2.5, bool h=True, *, Scalar k=3)'
+        " -> (Tensor, Tensor[], SymInt)"
+    )
+    with pytest.raises(ValueError, match="'zz'.* not arguments"):
+        infer_schema(_every_type, mutates_args={"zz"})
+    with pytest.raises(ValueError, match="Parameter x must have a type annotation"):
+        infer_schema(lambda x: x, mutates_args=())
+    with pytest.raises(ValueError, match="only Tensors"):
+        infer_schema(_every_type, mutates_args={"g"})
+
+
+def test_a_name_needs_a_namespace():
+    with pytest.raises(ValueError, match="namespace::name"):
+        custom_op("alone", lambda x: x, mutates_args=())
+
+
+def test_mistyped_names_list_near_ones(name):
+    with pytest.raises(AttributeError, match="near names: softmax"):
+        _ = flambeau.ops.aten.sofmax
+    with pytest.raises(AttributeError, match="near names: Tensor"):
+        _ = flambeau.ops.aten.add.Tensr
+
+
+def test_a_namespace_has_one_owner():
+    owner = Library("ours_alone", "DEF")
+    with pytest.raises(RuntimeError, match="'ours_alone' has an owner"):
+        Library("ours_alone", "DEF")
+    del owner
+    gc.collect()
+    Library("ours_alone", "DEF")
+    with pytest.raises(ValueError, match="reserved"):
+        Library("prim", "DEF")
+
+
+def test_a_library_takes_its_operators_along():
+    library = Library("ours_gone", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x + x, "CPU")
+    assert flambeau.ops.ours_gone.twice(flambeau.ones(1)).tolist() == [2]
+    del library
+    gc.collect()
+    with pytest.raises(AttributeError, match="twice"):
+        _ = flambeau.ops.ours_gone.twice
