@@ -21,7 +21,7 @@ def two() -> fl.Tensor:
 
 def test_an_operator_defined_in_python_is_called_like_any_other() -> None:
     library = Library("test_define", "DEF")
-    assert library.define("scaled(Tensor x, float by=2.0, *, bool negate=False) -> Tensor") == "test_define::scaled"
+    assert library.define("scaled(Tensor x, float by=2.0, *, bool negate=False) -> Tensor") == "scaled"
     library.impl("scaled", lambda x, by=2.0, *, negate=False: x * (-by if negate else by), "CPU")
     scaled = fl.ops.test_define.scaled
     assert scaled(two()).tolist() == [2, 4]

@@ -9,6 +9,7 @@ from typing import Any
 from flambeau import _C, _ops
 from flambeau._C import Tensor
 from flambeau._infer_schema import infer_schema
+from flambeau._lazy import resolve
 
 __all__ = ["CustomOpDef", "custom_op"]
 
@@ -23,6 +24,8 @@ class CustomOpDef:
 
     Made by `flambeau.library.custom_op`; not to be made by hand.
     """
+
+    _lib: Any  # the Library that holds the registrations
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable, tags: object = None) -> None:
         from flambeau.library import Library
@@ -70,7 +73,7 @@ class CustomOpDef:
         self._fake: Callable | None = None
         self._kernels: dict[str, Callable] = {}
         self._disabled: set[str] = set()
-        self._function: type | None = None
+        self._function: Any = None
 
     # --- registrations
 
@@ -164,7 +167,7 @@ class CustomOpDef:
             with flambeau.no_grad():  # below autograd
                 return self._opoverload(*args, **kwargs)
         if self._function is None:
-            self._function = _make_function(self)
+            self._function = resolve("_custom_op_function")(self)
         return self._function.apply(kwargs, *args)
 
 
@@ -258,41 +261,3 @@ def _refuse_aliases(op: CustomOpDef, function: Callable, args: list[object], res
                 "or refactor the custom operator to not return y."
             )
         storages.add(address)
-
-
-def _make_function(op: CustomOpDef) -> type:
-    """The autograd Function of an operator."""
-    from flambeau.autograd import Function  # through the loader: autograd may not be installed
-
-    schema = op._opoverload._schema
-
-    def forward(ctx: Any, keywords: dict, *args: object) -> object:
-        result = op._opoverload(*args, **keywords)
-        if op._backward is not None and op._setup_context is not None:
-            # the dispatcher has filled in defaults: inputs are all there
-            more = {"keyword_only_inputs": keywords} if any(a.kwarg_only for a in schema.arguments) else {}
-            op._setup_context(ctx=ctx, inputs=args, output=result, **more)
-        ctx._num_args = len(args)
-        return tuple(result) if isinstance(result, list) else result
-
-    def backward(ctx: Any, *grads: object) -> object:
-        if op._backward is None:
-            raise RuntimeError(
-                f"Trying to backward through {op._opoverload} but no autograd formula was registered. "
-                "Please use register_autograd to add one."
-            )
-        given = op._backward(ctx, *grads)
-        given = given if isinstance(given, tuple) else (given,)
-        wanted = sum(not a.kwarg_only for a in schema.arguments)
-        if len(given) != wanted:
-            raise RuntimeError(
-                f"[{op._qualname}] backward returned {len(given)} gradients, expected {wanted}: one, or None, for each of "
-                f"{[a.name for a in schema.arguments if not a.kwarg_only]}"
-            )
-        return (None, *given[: ctx._num_args])
-
-    return type(
-        f"GeneratedBackwardFor_{op._namespace}_{op._name}_default",
-        (Function,),
-        {"forward": staticmethod(forward), "backward": staticmethod(backward)},
-    )

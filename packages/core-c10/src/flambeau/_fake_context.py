@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 __all__ = ["FakeImplCtx", "get_ctx"]
 
 _active: list[FakeImplCtx] = []
@@ -13,7 +15,7 @@ class FakeImplCtx:
     `new_dynamic_size` stands for a size that depends on data: an integer here, a symbol where a tracer says so.
     """
 
-    def __init__(self, make_size: object = None) -> None:
+    def __init__(self, make_size: Callable[[int, int | None], int] | None = None) -> None:
         self._make_size = make_size
 
     def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> int:

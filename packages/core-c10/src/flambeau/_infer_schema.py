@@ -159,8 +159,8 @@ def _returns(signature: inspect.Signature) -> str:
         return "()"
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple and not (len(args) == 2 and args[1] is ...):
-        kinds = [_schema_type(a) for a in args]
-        if all(k and not k.endswith("?") for k in kinds):
+        kinds = [k for k in map(_schema_type, args) if k and not k.endswith("?")]
+        if len(kinds) == len(args):
             return kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
     elif (kind := _schema_type(annotation)) and not kind.endswith("?"):
         return kind

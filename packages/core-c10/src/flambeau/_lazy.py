@@ -19,7 +19,7 @@ _FUNCTION = _C._OP_FLAGS["function"]
 # cannot be asked of a package that is missing.
 _DISTRIBUTIONS = {
     "flambeau-aten-kernels": ("aten", "linalg", "fft", "special"),
-    "flambeau-autograd": ("autograd",),
+    "flambeau-autograd": ("autograd", "_custom_op_function"),
     "flambeau-nn": ("nn", "optim", "utils", "_Parameter"),
     "flambeau-serialization": ("serialization", "save", "load"),
 }
