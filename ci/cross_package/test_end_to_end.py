@@ -65,3 +65,15 @@ def test_an_error_of_one_layer_is_pythons_own_kind() -> None:
         fl.ones(2)[5]
     with pytest.raises(TypeError):
         fl.add("a", "b")
+
+
+def test_parameters_made_in_inference_mode_meet_what_needs_no_gradient() -> None:
+    with fl.inference_mode():
+        layer = fl.nn.Linear(2, 2)
+    assert layer(fl.ones(1, 2)).requires_grad
+
+
+def test_a_parameter_shares_the_version_counter_of_its_tensor() -> None:
+    weight = fl.ones(4)
+    weight.add_(1)
+    assert fl.nn.Parameter(weight)._version == 1

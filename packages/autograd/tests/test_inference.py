@@ -65,12 +65,6 @@ def test_not_written_outside(made_inside, write):
         write(made_inside)
 
 
-def test_parameters_made_inside_meet_what_needs_no_gradient():
-    with fl.inference_mode():
-        layer = fl.nn.Linear(2, 2)
-    assert layer(fl.ones(1, 2)).requires_grad
-
-
 def test_has_no_version(made_inside):
     with pytest.raises(RuntimeError, match="do not track version counter"):
         made_inside._version  # noqa: B018

@@ -49,5 +49,5 @@ def test_a_number_as_base_keeps_the_precision_of_the_exponent():
 
 def test_linear_of_an_empty_batch_has_gradients():
     weight = fl.ones(4, 3, requires_grad=True)
-    fl.nn.functional.linear(fl.zeros(2, 0, 3), weight).sum().backward()
+    fl._C._nn.linear(fl.zeros(2, 0, 3), weight).sum().backward()
     assert weight.grad.tolist() == [[0.0] * 3] * 4

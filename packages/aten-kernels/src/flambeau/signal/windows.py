@@ -22,6 +22,11 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _asked(window: Tensor, requires_grad: bool) -> Tensor:
+    """Only a window that shall require a gradient needs autograd to be there."""
+    return window.requires_grad_() if requires_grad else window
+
+
 def _check(name: str, M: int, dtype: flambeau.dtype | None, layout: flambeau.layout) -> flambeau.dtype:
     dtype = flambeau.get_default_dtype() if dtype is None else dtype
     if M < 0:
@@ -63,7 +68,7 @@ def exponential(
         raise ValueError("Center must be None for symmetric windows")
     middle = (M if not sym and M > 1 else M - 1) / 2.0 if center is None else center
     distance = (_positions(M, dtype, device) - middle).abs()
-    return flambeau.exp(distance / -tau).requires_grad_(requires_grad)
+    return _asked(flambeau.exp(distance / -tau), requires_grad)
 
 
 def gaussian(
@@ -82,7 +87,7 @@ def gaussian(
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     middle = (M if not sym and M > 1 else M - 1) / 2.0
     scaled = (_positions(M, dtype, device) - middle) / (std * math.sqrt(2))
-    return flambeau.exp(-(scaled * scaled)).requires_grad_(requires_grad)
+    return _asked(flambeau.exp(-(scaled * scaled)), requires_grad)
 
 
 def kaiser(
@@ -104,7 +109,7 @@ def kaiser(
     t = _positions(M, dtype, device, -1.0, 2.0 / _intervals(M, sym))
     root = flambeau.sqrt(flambeau.clamp_min(1.0 - t * t, 0.0))
     peak = flambeau.i0(flambeau.tensor(beta, dtype=dtype, device=device))
-    return (flambeau.i0(beta * root) / peak).requires_grad_(requires_grad)
+    return _asked(flambeau.i0(beta * root) / peak, requires_grad)
 
 
 def cosine(
@@ -119,7 +124,7 @@ def cosine(
     """Half a period of a sine, its zeros half a step outside."""
     dtype = _check("cosine", M, dtype, layout)
     step = math.pi / (M + 1 if not sym and M > 1 else max(M, 1))
-    return flambeau.sin(_positions(M, dtype, device, 0.5 * step, step)).requires_grad_(requires_grad)
+    return _asked(flambeau.sin(_positions(M, dtype, device, 0.5 * step, step)), requires_grad)
 
 
 def bartlett(
@@ -136,7 +141,7 @@ def bartlett(
     if M == 1:
         return flambeau.ones(1, dtype=dtype, device=device, requires_grad=requires_grad)
     t = _positions(M, dtype, device, -1.0, 2.0 / _intervals(M, sym))
-    return (1.0 - t.abs()).requires_grad_(requires_grad)
+    return _asked(1.0 - t.abs(), requires_grad)
 
 
 def general_cosine(
@@ -174,7 +179,7 @@ def _cosine_sum(
     total = flambeau.full((M,), float(a[0]), dtype=dtype, device=device)
     for k, factor in enumerate(a[1:], 1):
         total = total + flambeau.cos(angle * k) * ((-1) ** k * factor)
-    return total.requires_grad_(requires_grad)
+    return _asked(total, requires_grad)
 
 
 def general_hamming(
