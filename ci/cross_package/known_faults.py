@@ -8,18 +8,12 @@ import pytest
 from records import Operator
 
 # check (see the names in test_records.py) -> operator -> reason
-LISTS = dict.fromkeys(
-    ("unbind_copy.int", "split_with_sizes_copy"), "the schema of the out= form of a list of results is wrong"
-)
 FAULTS: dict[str, dict[str, str]] = {
     "gradient": {
         "linalg_eig": "the phase of complex eigenvectors is not defined",
         "_linalg_eig": "the phase of complex eigenvectors is not defined",
         "_linalg_lstsq": "the rows below the solution are scratch and have no gradient",
     },
-    "out": LISTS,
-    "overlap": LISTS,
-    "expanded": LISTS,
 }
 
 

@@ -45,6 +45,8 @@ std::string inplace_schema(std::string_view schema, const std::string& base, con
   return s + "-> Tensor(a!)";
 }
 
+bool gives_list(const Schema& s) { return s.returns.size() == 1 && s.returns[0].list; }
+
 // adds one keyword output a result, named as the results are, or "out"
 std::string out_schema(std::string_view schema, const std::string& base, const std::string& overload,
                        const Schema& parsed) {
@@ -60,6 +62,7 @@ std::string out_schema(std::string_view schema, const std::string& base, const s
     outs += (i ? ", " : "") + type + " " + name;
     results += (i ? ", " : "") + type;
   }
+  if (gives_list(parsed)) outs = "Tensor(a!)[] out", results = "()";
   const bool has_args = s[close - 1] != '(';
   const bool has_star = s.find("*,") != std::string::npos && s.find("*,") < close;
   const std::string head = s.substr(0, close) + (has_args ? ", " : "") + (has_star ? "" : "*, ") + outs + ") -> ";
@@ -210,7 +213,8 @@ void throw_no_kernel(const Operator& op, KeySet keys) {
   for (int i = 0; i < kNumKeys; ++i)
     if (op.has_kernel(static_cast<Key>(i)))
       have += (have.empty() ? "" : ", ") + std::string(key_name(static_cast<Key>(i)));
-  int top = 31 - __builtin_clz(keys ? keys : 1);
+  const KeySet backends = keys & kBackendKeys;  // what is missing, whatever stands above it
+  const int top = 31 - __builtin_clz(backends ? backends : keys ? keys : 1);
   FL_CHECK_NOT_IMPLEMENTED(false, "Could not run '", op.qualified_name(), "' with arguments from the '",
                            key_name(static_cast<Key>(top)),
                            "' backend; it has kernels for: ", have.empty() ? "none" : have);

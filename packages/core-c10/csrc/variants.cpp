@@ -107,8 +107,30 @@ void check_out_disjoint(const Operator& op, const Value* args) {
   }
 }
 
+namespace {
+
+// Of an operator that gives a list: `out` is a list of as many tensors, and nothing is returned.
+void out_list_through_functional(const Operator& op, KeySet keys, const Value* args) {
+  const Operator& f = *op.functional;
+  const TensorList outs{args[f.num_args].tensors, args[f.num_args].size};
+  Results r;
+  redispatch(f, keys, args, r.values);
+  const std::vector<Tensor>& values = *r.values[0].tensor_vector;
+  FL_CHECK(outs.size() == values.size(), "[", f.name, "] expected an out= argument of size ", values.size(),
+           ", got size ", outs.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    check_out_dtype(op, outs[i], values[i].dtype());
+    prepare_out(f.name.c_str(), outs[i], values[i].sizes(), values[i].dtype());
+  }
+  GradMode no_grad(false);
+  for (size_t i = 0; i < values.size(); ++i) copy_into(outs[i], values[i]);
+}
+
+}  // namespace
+
 void out_through_functional(const Operator& op, KeySet keys, const Value* args, Value* results) {
   const Operator& f = *op.functional;
+  if (args[f.num_args].tag == Tag::TensorList) return out_list_through_functional(op, keys, args);
   for (int i = 0; i < f.num_results; ++i) {
     const Tensor& out = args[f.num_args + i].as_tensor();
     FL_CHECK(

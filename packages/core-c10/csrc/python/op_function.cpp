@@ -103,10 +103,25 @@ void dispatch_named(const Operator& op, const Value* args, Value* results) {
   }
 }
 
+void fill_out_list(const Operator& op, Frame& frame) {
+  PyObject* out = frame.out;
+  FL_CHECK_TYPE(PyTuple_Check(out) || PyList_Check(out), op.name, "(): argument 'out' must be tuple of Tensors, not ",
+                Py_TYPE(out)->tp_name);
+  auto& list = frame.arena().tensors.emplace_back();
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(out); ++i) {
+    PyObject* x = PySequence_Fast_GET_ITEM(out, i);
+    FL_CHECK_TYPE(is_tensor(x), op.name, "(): argument 'out' must be tuple of Tensors, not of ", Py_TYPE(x)->tp_name);
+    list.push_back(tensor_of(x));
+  }
+  frame.values[op.num_args] = Value(TensorList(list));
+}
+
 PyObject* call_out(const Operator& op, Frame& frame) {
   const Operator& o = *op.out;
   const int n = op.num_results;
-  if (n == 1) {
+  if (o.num_results == 0) {
+    fill_out_list(op, frame);
+  } else if (n == 1) {
     PyObject* out = frame.out;
     if (PyTuple_Check(out) && PyTuple_GET_SIZE(out) == 1) out = PyTuple_GET_ITEM(out, 0);
     FL_CHECK_TYPE(is_tensor(out), op.name, "(): argument 'out' must be Tensor, not ", Py_TYPE(out)->tp_name);

@@ -16,8 +16,6 @@ NAMES = {
     "cartesian_prod": "flambeau.aten.functions:cartesian_prod",
     "meshgrid": "flambeau.aten.functions:meshgrid",
     "nonzero": "flambeau.aten.functions:nonzero",
-    "unbind_copy": "flambeau.aten.functions:unbind_copy",
-    "split_with_sizes_copy": "flambeau.aten.functions:split_with_sizes_copy",
     "split": "flambeau.aten.functions:split",
     "gradient": "flambeau.aten.differences:gradient",
     "histogramdd": "flambeau.aten.statistics:histogramdd",

@@ -91,30 +91,3 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     if any(s < 0 for s in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     return tuple(_op("aten", "unravel_index", None, False)(indices, sizes))
-
-
-def _write_list(parts: Sequence[Tensor], out: Sequence[Tensor]) -> None:
-    if len(parts) != len(out):
-        raise RuntimeError(f"out must be a list of {len(parts)} tensors, got {len(out)}")
-    for part, target in zip(parts, out):
-        if target.shape != part.shape:
-            target.resize_(part.shape)
-        target.copy_(part)
-
-
-def unbind_copy(input: Tensor, dim: int = 0, *, out: Sequence[Tensor] | None = None) -> tuple[Tensor, ...] | None:
-    """Copies of every index of a dimension."""
-    if out is None:
-        return _op("aten", "unbind_copy", None, False)(input, dim)
-    _write_list(input.unbind(dim), out)
-    return None
-
-
-def split_with_sizes_copy(
-    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, out: Sequence[Tensor] | None = None
-) -> tuple[Tensor, ...] | None:
-    """Copies of consecutive pieces of given sizes."""
-    if out is None:
-        return _op("aten", "split_with_sizes_copy", None, False)(input, split_sizes, dim)
-    _write_list(input.split_with_sizes(split_sizes, dim), out)
-    return None
