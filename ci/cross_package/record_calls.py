@@ -311,6 +311,7 @@ _TEXT = """
 
     # shape
     reshape: t(a, b), [b, a]
+    _local_scalar_dense: t()
     _unsafe_view: t(a, b), [a * b]
     broadcast_to: t(b), [a, b]
     expand: t(b), [a, b]

@@ -164,6 +164,15 @@ def test_autograd_records_around_a_wrapper():
     assert isinstance(w.grad, Wrap) and w.grad.elem.tolist() == [2, 4]
 
 
+def test_numbers_are_read_through_the_handler():
+    w = Wrap(flambeau.tensor(2.5))
+    assert w.item() == 2.5 and float(w) == 2.5 and bool(w > 1)
+    with Log() as log:
+        assert flambeau.tensor(3).item() == 3
+    assert "aten._local_scalar_dense.default" in log.names
+    assert isinstance(w.data, Wrap)
+
+
 def test_kernels_refuse_a_wrapper():
     w = Wrap(flambeau.ones(3))
     with _DisableTorchDispatch(), pytest.raises(RuntimeError, match="storage"):

@@ -108,7 +108,7 @@ SAMPLES = [
         F.max_unpool2d(*F.max_pool2d(t(1, 2, 6, 6), 2, return_indices=True), 2)
         F.max_unpool1d(*F.max_pool1d(t(1, 2, 6), 2, return_indices=True), 2)
         F.max_unpool3d(*F.max_pool3d(t(1, 2, 4, 4, 4), 2, return_indices=True), 2)
-        F.fractional_max_pool2d(t(1, 2, 6, 6), 2, output_size=3, _random_samples=p(1, 2, 2) / 9)
+        F.fractional_max_pool2d(t(1, 2, 6, 6), 2, output_size=3, _random_samples=(p(1, 2, 2) / 9).detach())
         F.batch_norm(t(4, 3, 5, 2).to(memory_format=fl.channels_last), None, None, t(3), t(3), True)
         F.group_norm(t(2, 6, 3, 3), 2)
         F.group_norm(t(2, 6), 6, t(6), t(6))

@@ -30,6 +30,7 @@ SAMPLES = [
         fl.empty(20).normal_(1, 2)
         fl.empty(9).bernoulli_(0.3)
         fl.bernoulli(fl.full((9,), 0.4))
+        fl.binomial(fl.full((9,), 30.0), fl.full((9,), 0.4))
         fl.normal(fl.zeros(5), 1.0)
         fl.rand_like(f(5))
         fl.randn_like(f(5))

@@ -358,6 +358,8 @@ Operator& define_operator(std::string_view ns, const OpDef& def) {
 Operator& define_operator(std::string_view ns, std::string_view schema) {
   Registry& r = registry();
   std::unique_ptr<Schema> parsed(parse_schema(schema));  // reports errors before anything is registered
+  FL_CHECK(parsed->args.size() <= kMaxArguments && parsed->returns.size() <= kMaxResults, "[define] ", schema,
+           ": an operator has at most ", kMaxArguments, " arguments and ", kMaxResults, " results");
   auto made = make(ns, std::string(schema));
   made->flags = 0;
   made->read_shape_of_frame();

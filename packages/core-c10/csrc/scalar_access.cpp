@@ -5,6 +5,7 @@
 #include "flambeau/core/complex.h"
 #include "flambeau/core/float8.h"
 #include "flambeau/core/half.h"
+#include "flambeau/core/operator.h"
 #include "flambeau/core/tensor.h"
 
 namespace flambeau {
@@ -122,7 +123,17 @@ void store_scalar(void* p, DType dtype, const Scalar& s) {
   }
 }
 
+// Modes and classes that handle operators see it; nobody else pays for a call.
 Scalar item(const Tensor& t) {
+  const DispatchState& s = dispatch_state();
+  if (FL_UNLIKELY(((t.keys() | s.include) & ~s.exclude) & (key_bit(Key::Python) | key_bit(Key::PythonMode)))) {
+    static const Operator& op = get_operator("aten", "_local_scalar_dense");
+    if (!t.is_wrapped_number()) return call<Scalar>(op, t);
+  }
+  return read_scalar(t);
+}
+
+Scalar read_scalar(const Tensor& t) {
   FL_CHECK(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   FL_CHECK(t.storage().data, "Tensor.item() cannot be called on ", device_type_name(t.device().type),
            " tensors: they have no data");

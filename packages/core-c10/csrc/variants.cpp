@@ -26,7 +26,7 @@ Tensor recorded_copy(const Tensor& t) {
 }
 
 struct Results {
-  Value values[16];
+  Value values[kMaxResults];
   ~Results() {
     for (Value& v : values) release_result(v);
   }
@@ -162,8 +162,6 @@ void run_alias(const Operator& op, KeySet keys, const Value* args, Value* result
 // --------------------------------------------------------------------------------------
 
 namespace {
-
-constexpr int kMaxResults = 8;
 
 const ShapedKernel& shaped(const Operator& op) { return *static_cast<const ShapedKernel*>(op.payload); }
 

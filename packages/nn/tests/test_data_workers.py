@@ -291,6 +291,7 @@ class Slow(Dataset):
     def __getitem__(self, i):
         time.sleep(0.1)
         return i
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with it ignored
 it = iter(DataLoader(Slow(), 1, num_workers=2))
 next(it)
 print(*it._workers.pids, flush=True)

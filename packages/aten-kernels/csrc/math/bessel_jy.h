@@ -2,9 +2,9 @@
 // Bessel functions J and Y of orders 0 and 1, in double for both types.
 //
 // Below 8 one polynomial in x^2 (for Y the rest after 2/pi log(x) J); from 8 on Hankel's form, with two polynomials in
-// (8/x)^2. The coefficients are those of tools/fits/bessel.py; errors are absolute, 2^-53 and less. The short reduction of the
-// sine bounds the range: beyond trig_is_narrow the C library is called, and a kernel that scans its block may use the
-// _narrow forms, which vectorise.
+// (8/x)^2. The coefficients are those of tools/fits/bessel.py; errors are absolute, 2^-53 and less. The short reduction
+// of the sine bounds the range: beyond trig_is_narrow the C library is called, and a kernel that scans its block may
+// use the _narrow forms, which vectorise.
 
 #include <math.h>
 

@@ -22,11 +22,11 @@ PyObject* describe_argument(const SchemaArg& a, bool takes_numbers) {
 PyObject* describe_facts(const Operator& op) {
   const Operator& record = op.functional ? *op.functional : op;
   const auto truth = [](bool value) { return PyBool_FromLong(value); };
-  return checked(Py_BuildValue("{sNsNsNsNsNsNsN}", "view", truth(record.flags & kView), "writes",
-                               truth(op.variant == Variant::InPlace || (op.flags & kMutates)), "derived",
-                               truth(op.functional != nullptr), "differentiable",
-                               truth(!(record.flags & kNotDifferentiable)), "inplace", truth(op.inplace != nullptr),
-                               "out", truth(op.out != nullptr), "requires_grad", truth(signature_of(op).takes_requires_grad)));
+  return checked(Py_BuildValue(
+      "{sNsNsNsNsNsNsN}", "view", truth(record.flags & kView), "writes",
+      truth(op.variant == Variant::InPlace || (op.flags & kMutates)), "derived", truth(op.functional != nullptr),
+      "differentiable", truth(!(record.flags & kNotDifferentiable)), "inplace", truth(op.inplace != nullptr), "out",
+      truth(op.out != nullptr), "requires_grad", truth(signature_of(op).takes_requires_grad)));
 }
 
 constexpr std::pair<const char*, uint16_t> kPlaces[] = {{"function", kFunction}, {"method", kMethod},

@@ -23,9 +23,11 @@ OpFunction& fn(PyObject* o) { return *reinterpret_cast<OpFunction*>(o); }
 
 PyTypeObject* result_type(const Operator& op) {
   static auto* types = new std::unordered_map<std::string, PyTypeObject*>;
-  auto it = types->find(op.name);
-  if (it != types->end()) return it->second;
   const auto& returns = op.schema().returns;
+  std::string key = op.ns + "::" + op.name;  // overloads share a type where they name the same results
+  for (const auto& r : returns) key += " " + r.name;
+  auto it = types->find(key);
+  if (it != types->end()) return it->second;
   auto* fields = new std::vector<PyStructSequence_Field>;
   for (const auto& r : returns) fields->push_back({strdup(r.name.c_str()), nullptr});
   fields->push_back({nullptr, nullptr});
@@ -33,7 +35,7 @@ PyTypeObject* result_type(const Operator& op) {
                              fields->data(), static_cast<int>(returns.size())};
   PyTypeObject* type = PyStructSequence_NewType(&desc);
   checked(reinterpret_cast<PyObject*>(type));
-  (*types)[op.name] = type;
+  (*types)[key] = type;
   return type;
 }
 
@@ -53,7 +55,7 @@ PyObject* wrap_results(const Operator& op, Value* results) {
 /// Results of a call; only as many as the operator has are initialised.
 struct ResultSlots {
   union {
-    Value values[16];
+    Value values[kMaxResults];
   };
   int count;
   explicit ResultSlots(int n) : count(n) {

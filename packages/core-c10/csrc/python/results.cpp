@@ -1,4 +1,5 @@
 // Values into Python objects and back: what operators return, and what Python kernels are given and give.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -80,9 +81,15 @@ PyObject* wrap_result(Value&& v) {
 
 namespace {
 
+// Only gradients that were not asked for may be missing; elsewhere callers rely on a tensor.
+bool may_omit_results(const Operator& op) {
+  const auto& args = op.schema().args;
+  return std::any_of(args.begin(), args.end(), [](const SchemaArg& a) { return a.name == "output_mask"; });
+}
+
 void store_result(const Operator& op, const SchemaReturn& r, PyObject* o, Value* out) {
   if (r.kind == ArgKind::Tensor && !r.list) {
-    if (o == Py_None) {
+    if (o == Py_None && (r.type_text.ends_with('?') || may_omit_results(op))) {
       *out = Value();
       return;
     }

@@ -15,8 +15,7 @@ PyObject* alias_text(char set, bool present) {
 PyObject* argument(const SchemaArg& a) {
   Owned value(a.has_default ? wrap_argument(a.default_value) : Py_NewRef(Py_Ellipsis));
   checked(value.get());
-  return checked(Py_BuildValue("(ssOOOO)", a.name.c_str(), a.type_text.c_str(),
-                               a.kwarg_only ? Py_True : Py_False,
+  return checked(Py_BuildValue("(ssOOOO)", a.name.c_str(), a.type_text.c_str(), a.kwarg_only ? Py_True : Py_False,
                                Owned(alias_text(a.alias_set, a.aliased || a.mutated)).get(),
                                a.mutated ? Py_True : Py_False, value.get()));
 }

@@ -64,7 +64,11 @@ int set_requires_grad(PyObject*, PyObject* v, void*) {
 }
 
 PyObject* get_data(PyObject* s, void*) {
-  return guarded([&] { return wrap(alias_unnoticed(T(s))); });
+  return guarded([&] {
+    if (FL_UNLIKELY(T(s).keys() & key_bit(Key::Python)))
+      return wrap(call<Tensor>(get_operator("aten", "detach"), T(s)));
+    return wrap(alias_unnoticed(T(s)));
+  });
 }
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded_int([&] {

@@ -100,8 +100,11 @@ PyObject* set_disabled(PyObject*, PyObject* flag) {
 }
 PyMethodDef functions[] = {
     {"_has_torch_function", has_any, METH_O, "Whether any argument's class has its own __torch_function__."},
-    {"_has_torch_function_unary", [](PyObject*, PyObject* o) { return PyBool_FromLong(dispatch_state().has_function_mode || has_torch_function(o)); }, METH_O,
-     nullptr},
+    {"_has_torch_function_unary",
+     [](PyObject*, PyObject* o) {
+       return PyBool_FromLong(dispatch_state().has_function_mode || has_torch_function(o));
+     },
+     METH_O, nullptr},
     {"_set_torch_function_disabled", set_disabled, METH_O, "Sets this thread's switch; returns the old value."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -55,6 +55,9 @@ enum OpFlags : uint16_t {
   kOutDisjoint = 32768,  ///< out= shares no memory with an input
 };
 
+/// What frames of calls have room for.
+inline constexpr size_t kMaxArguments = 32, kMaxResults = 16;
+
 class FL_API Operator {
  public:
   std::string ns;        ///< "aten"

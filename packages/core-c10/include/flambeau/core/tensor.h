@@ -211,6 +211,8 @@ enum class Overlap { None, Full, Partial };
 FL_API Overlap memory_overlap(const Tensor& a, const Tensor& b);
 /// Element of a 0-d or one-element tensor.
 FL_API Scalar item(const Tensor& t);
+/// item() straight from memory: the kernel of the operator that modes and subclasses see.
+FL_API Scalar read_scalar(const Tensor& t);
 /// Element at an address / writing one, converting between any dtypes as `.item()` and `fill_` do.
 FL_API Scalar load_scalar(const void* address, DType dtype);
 FL_API void store_scalar(void* address, DType dtype, const Scalar& value);

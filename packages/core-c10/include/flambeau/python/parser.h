@@ -9,7 +9,7 @@
 
 namespace flambeau::python {
 
-inline constexpr int kMaxArgs = 32;
+inline constexpr int kMaxArgs = static_cast<int>(kMaxArguments);
 
 /// An operator as the parser sees it: interned names and the facts that speed up common calls.
 struct Signature {
