@@ -193,3 +193,110 @@ def test_a_library_takes_its_operators_along():
     gc.collect()
     with pytest.raises(AttributeError, match="twice"):
         _ = flambeau.ops.ours_gone.twice
+
+
+def test_gradients_of_tensors_in_lists(name):
+    """Lists of tensors are inputs of the graph, and so are lists of results."""
+
+    @custom_op(name, mutates_args=())
+    def scaled(xs: list[Tensor], w: Tensor) -> list[Tensor]:
+        return [x * w for x in xs]
+
+    def setup_context(ctx, inputs, output):
+        xs, w = inputs
+        assert isinstance(xs, list) and isinstance(output, list)
+        ctx.save_for_backward(w, *xs)
+
+    def backward(ctx, grads):
+        assert ctx.needs_input_grad == ([True, False], True)
+        w, *xs = ctx.saved_tensors
+        return [g * w for g in grads], sum(g * x for g, x in zip(grads, xs, strict=True))
+
+    scaled.register_autograd(backward, setup_context=setup_context)
+    a, b = flambeau.tensor([2.0], requires_grad=True), flambeau.tensor([3.0])
+    w = flambeau.tensor([5.0], requires_grad=True)
+    first, second = scaled([a, b], w)
+    (first + 2 * second).sum().backward()
+    assert a.grad.tolist() == [5] and b.grad is None and w.grad.tolist() == [8]
+
+
+@pytest.mark.parametrize("given", [[flambeau.ones(1)], flambeau.ones(1)])
+def test_gradients_of_a_list_must_be_as_many(name, given):
+    @custom_op(name, mutates_args=())
+    def total(xs: list[Tensor]) -> Tensor:
+        return sum(xs) * 1
+
+    total.register_autograd(lambda ctx, g: (given,))
+    x = flambeau.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="must be None or a list of 2"):
+        total([x, x]).backward()
+
+
+def test_needs_input_grad_has_an_entry_for_each_argument(name):
+    @custom_op(name, mutates_args=())
+    def product(x: Tensor, w: Tensor) -> Tensor:
+        return x * w
+
+    def backward(ctx, g):
+        return g * 3 if ctx.needs_input_grad[0] else None, g * 5 if ctx.needs_input_grad[1] else None
+
+    product.register_autograd(backward)
+    x, w = flambeau.ones(1, requires_grad=True), flambeau.ones(1)
+    product(x, w).backward()
+    assert x.grad.tolist() == [3] and w.grad is None
+
+
+def test_keyword_only_tensors_have_no_gradients(name):
+    @custom_op(name, mutates_args=())
+    def shifted(x: Tensor, *, by: Tensor) -> Tensor:
+        return x + by
+
+    with pytest.raises(NotImplementedError, match="kwarg-only"):
+        shifted.register_autograd(lambda ctx, g: g)
+
+
+def test_an_operator_without_results_needs_no_fake(name):
+    @custom_op(name, mutates_args={"x"})
+    def fill(x: Tensor) -> None:
+        x.fill_(1)
+
+    assert fill(flambeau.empty(2, device="meta")) is None
+
+
+def _with_default(annotation, value):
+    def f(x: Tensor, a=value) -> Tensor:
+        return x
+
+    f.__annotations__["a"] = annotation
+    return f
+
+
+def test_defaults_are_what_their_type_holds():
+    def schema(annotation, value):
+        return infer_schema(_with_default(annotation, value), mutates_args=())
+
+    assert schema(int, True) == "(Tensor x, SymInt a=1) -> Tensor"
+    assert schema(bool, 1) == "(Tensor x, bool a=True) -> Tensor"
+    assert schema(float, 1) == "(Tensor x, float a=1.0) -> Tensor"
+    for annotation, value in ((int, 2.5), (int, 10**30), (bool, 2), (float, "1"), (str, 1)):
+        with pytest.raises(ValueError, match="cannot hold"):
+            schema(annotation, value)
+
+
+@pytest.mark.parametrize("result", [str, flambeau.dtype, flambeau.device, list[int], list[float]])
+def test_results_are_tensors_and_numbers(result):
+    def f(x: Tensor):
+        return x
+
+    f.__annotations__["return"] = result
+    with pytest.raises(ValueError, match="Return has unsupported type"):
+        infer_schema(f, mutates_args=())
+
+
+def test_a_library_keeps_to_its_namespace():
+    library = Library("mine", "FRAGMENT")
+    with pytest.raises(RuntimeError, match="namespace 'theirs'"):
+        library.define("theirs::f(Tensor x) -> Tensor")
+    with pytest.raises(RuntimeError, match="namespace 'aten'"):
+        library.impl("aten::add.Tensor", lambda x, y: x, "CPU")
+    assert library.define("mine::f(Tensor x) -> Tensor") == "f"

@@ -113,12 +113,14 @@ class CustomOpDef:
         Raises
         ------
         RuntimeError : the operator writes to its arguments
+        NotImplementedError : it has keyword-only tensors, which gradients cannot be given for
         """
         if self._opoverload._schema.is_mutable:
             raise RuntimeError(
                 f"Cannot register autograd formula for non-functional operator {self} with schema {self._schema_text}. "
                 "Please create a functional operator and register an autograd formula for that."
             )
+        _refuse_keyword_tensors(self, "register_autograd")
         self._backward, self._setup_context, self._function = backward, setup_context, None
 
     def register_vmap(self, func: Callable | None = None, /) -> Callable:
@@ -154,6 +156,8 @@ class CustomOpDef:
 
     def _run_fake(self, *args: object, **kwargs: object) -> object:
         if self._fake is None:
+            if not self._opoverload._schema.returns:
+                return None  # it only writes: there is nothing to describe
             raise RuntimeError(
                 f"There was no fake impl registered for {self}. This is necessary for meta tensors, and for "
                 f"torch.compile/export/fx tracing to work. Please use `{self._init_fn.__name__}.register_fake` to add an fake impl."
@@ -168,7 +172,7 @@ class CustomOpDef:
                 return self._opoverload(*args, **kwargs)
         if self._function is None:
             self._function = resolve("_custom_op_function")(self)
-        return self._function.apply(kwargs, *args)
+        return self._function(kwargs, args)
 
 
 class _Restore:
@@ -225,6 +229,14 @@ def custom_op(
         return defined
 
     return make if fn is None else make(fn)
+
+
+def _refuse_keyword_tensors(op: CustomOpDef, what: str) -> None:
+    if names := [a.name for a in op._opoverload._schema.arguments if a.kwarg_only and a.type.startswith("Tensor")]:
+        raise NotImplementedError(
+            f"{what} with kwarg-only Tensor args. Please make your tensors not kwarg-only: {', '.join(names)}. "
+            f"Got: {op._opoverload._schema}"
+        )
 
 
 def _check_mutations(op: CustomOpDef, mutates_args: str | Iterable[str]) -> None:

@@ -14,6 +14,7 @@ import flambeau
 __all__ = ["infer_schema"]
 
 _LISTS = (list, Sequence, tuple)
+_RETURNS = ("Tensor", "Tensor[]", "SymInt", "float", "bool", "Scalar")  # what a kernel can give back
 
 
 def _base_types() -> dict[object, str]:
@@ -76,7 +77,7 @@ def infer_schema(
         if p.kind is p.KEYWORD_ONLY and not seen_star:
             parts.append("*")
             seen_star = True
-        default = "" if p.default is p.empty else f"={_default(p.default, where, signature)}"
+        default = "" if p.default is p.empty else f"={_default(_of_kind(p.default, kind, where), where, signature)}"
         parts.append(f"{kind} {p.name}{default}")
     if missing := names - set(signature.parameters):
         raise ValueError(
@@ -132,6 +133,26 @@ def _marked(kind: str, alias: str, where: str) -> str:
     return kind.replace("Tensor", f"Tensor({alias})", 1)
 
 
+def _of_kind(value: object, kind: str, where: str) -> object:
+    """The default as its schema type writes it: a bool for an int is a number, and the other way round."""
+    kind = kind.removesuffix("?")
+    fits = True
+    if kind == "SymInt" and isinstance(value, bool | int):
+        value = int(value)
+        fits = -(2**63) <= value < 2**63
+    elif kind == "bool" and isinstance(value, int):
+        fits = value in (0, 1)
+        value = bool(value)
+    elif kind == "float" and isinstance(value, bool | int):
+        value = float(value)
+    elif kind in ("SymInt", "bool", "float", "str", "ScalarType"):
+        allowed = {"float": float, "str": str, "ScalarType": flambeau.dtype}.get(kind, ())
+        fits = value is None or isinstance(value, allowed)
+    if not fits:
+        raise ValueError(f"{where} has the default {value!r}, which its type {kind} cannot hold")
+    return value
+
+
 def _default(value: object, where: str, signature: inspect.Signature) -> str:
     if isinstance(value, float):
         return {"inf": "inf", "-inf": "-inf"}.get(str(value), repr(value))
@@ -159,10 +180,10 @@ def _returns(signature: inspect.Signature) -> str:
         return "()"
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is tuple and not (len(args) == 2 and args[1] is ...):
-        kinds = [k for k in map(_schema_type, args) if k and not k.endswith("?")]
+        kinds = [k for k in map(_schema_type, args) if k in _RETURNS]
         if len(kinds) == len(args):
             return kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
-    elif (kind := _schema_type(annotation)) and not kind.endswith("?"):
+    elif (kind := _schema_type(annotation)) in _RETURNS:
         return kind
     raise ValueError(
         f"infer_schema(func): Return has unsupported type {annotation}. The valid types are Tensor, int, float, bool, "

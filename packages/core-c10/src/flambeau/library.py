@@ -78,6 +78,9 @@ class Library:
         """
         if self.kind == "IMPL":
             raise RuntimeError("[define] a Library of kind 'IMPL' gives kernels only; use 'DEF' or 'FRAGMENT'")
+        named, colons, _ = schema.partition("(")[0].partition("::")
+        if colons and named.strip() != self.ns:
+            raise RuntimeError(f"[define] {schema!r} is of namespace {named.strip()!r}, this Library is of {self.ns!r}")
         name = _C._library_define(self.ns, schema)
         short = name.split("::")[1]
         self._defined.append(short)
@@ -103,7 +106,10 @@ class Library:
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         name = op_name if isinstance(op_name, str) else op_name.name()
-        name = name.split("::")[-1].removesuffix(".default")
+        named, colons, short = name.rpartition("::")
+        if colons and named != self.ns:
+            raise RuntimeError(f"[impl] {name!r} is of namespace {named!r}, this Library is of {self.ns!r}")
+        name = short.removesuffix(".default")
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         if fn is fallthrough_kernel:
             return  # keys without a kernel are passed over
