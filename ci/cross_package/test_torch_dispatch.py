@@ -1,5 +1,8 @@
 """`__torch_dispatch__` on subclasses and as a mode, `__torch_function__` as a mode."""
 
+import copy
+import io
+import pickle
 import threading
 
 import flambeau
@@ -234,3 +237,35 @@ def test_a_function_mode_sees_what_the_program_calls():
     assert seen == ["add", "mul", "add"] or seen == ["add", "mul", "__add__"]
     flambeau.add(x, x)
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("mode", [Log, TorchFunctionMode])
+def test_generators_may_leave_modes_in_any_order(mode):
+    def inside(m):
+        with m:
+            yield
+
+    entered = [inside(mode()), inside(mode())]
+    for generator in entered:
+        next(generator)
+    for generator in entered:  # the outer one first
+        generator.close()
+    assert flambeau._C._dispatch_modes() == [] and flambeau._C._function_modes() == []
+    with pytest.raises(RuntimeError, match="not active on this thread"):
+        mode().__exit__()
+
+
+def _saved_and_loaded(x):
+    file = io.BytesIO()
+    flambeau.save(x, file)
+    file.seek(0)
+    return flambeau.load(file, weights_only=False)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), _saved_and_loaded])
+def test_wrappers_are_copied_with_what_they_wrap(again, requires_grad):
+    x = Wrap(flambeau.arange(3.0, requires_grad=requires_grad))
+    y = again(x)
+    assert type(y) is Wrap and y.elem is not x.elem and y.elem.tolist() == [0, 1, 2]
+    assert y.requires_grad == requires_grad and y.is_leaf and (y + 1).elem.tolist() == [1, 2, 3]

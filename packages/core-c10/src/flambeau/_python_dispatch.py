@@ -12,6 +12,7 @@ from typing import Any
 
 from flambeau import _C
 from flambeau._C import Tensor
+from flambeau._torch_function_switch import leave_mode
 
 __all__ = [
     "TorchDispatchMode",
@@ -45,10 +46,7 @@ class TorchDispatchMode:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        top = _C._pop_dispatch_mode()
-        if top is not self:
-            _C._push_dispatch_mode(top)
-            raise RuntimeError(f"modes must be left in the order they were entered: innermost is {top!r}, not {self!r}")
+        leave_mode(self, _C._dispatch_modes(), _C._push_dispatch_mode, _C._pop_dispatch_mode)
 
     @classmethod
     def push(cls, *args: object, **kwargs: object) -> TorchDispatchMode:

@@ -7,6 +7,20 @@ from collections.abc import Callable
 from flambeau import _C
 
 
+def leave_mode(mode: object, stack: list, push: Callable[[object], None], pop: Callable[[], object]) -> None:
+    """Take a mode off its thread's stack, from under others too: generators leave in another order than they entered.
+
+    Raises RuntimeError where the mode is not on the stack.
+    """
+    positions = [i for i, m in enumerate(stack) if m is mode]
+    if not positions:
+        raise RuntimeError(f"{mode!r} is not active on this thread: it was left already, or entered on another thread")
+    above = [pop() for _ in stack[positions[-1] + 1 :]]
+    pop()
+    for other in reversed(above):
+        push(other)
+
+
 class DisableTorchFunctionSubclass:
     """Inside the block functions treat subclasses of Tensor as plain tensors; modes still see calls."""
 
@@ -47,10 +61,7 @@ class TorchFunctionMode:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        top = _C._pop_function_mode()
-        if top is not self:
-            _C._push_function_mode(top)
-            raise RuntimeError(f"modes must be left in the order they were entered: innermost is {top!r}, not {self!r}")
+        leave_mode(self, _C._function_modes(), _C._push_function_mode, _C._pop_function_mode)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import flambeau
+from flambeau import _C
 from flambeau._lazy import resolve
 
 if TYPE_CHECKING:
@@ -92,6 +93,27 @@ def _rebuild_from_type(function: Callable[..., Tensor], kind: type, args: tuple[
     return tensor
 
 
+def is_wrapper(tensor: Tensor) -> bool:
+    """Whether it is of a class with `__torch_dispatch__` and has no memory of its own."""
+    dispatch = getattr(type(tensor), "__torch_dispatch__", None)
+    return dispatch not in (None, _C._disabled_torch_dispatch_impl) and (tensor.data_ptr() == 0)
+
+
+def _rebuild_wrapper_subclass(
+    kind: type, dtype: Any, size: tuple, stride: tuple, offset: int, device: Any, requires_grad: bool, state: dict
+) -> Tensor:
+    tensor = flambeau.Tensor._make_wrapper_subclass(
+        kind, size, strides=stride, storage_offset=offset, dtype=dtype, device=device, requires_grad=requires_grad
+    )
+    tensor.__dict__.update(state)
+    return tensor
+
+
+def _wrapper_geometry(tensor: Tensor) -> tuple[Any, ...]:
+    shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
+    return type(tensor), tensor.dtype, shape, stride, offset, tensor.device, bool(tensor.requires_grad)
+
+
 def storage_reduce_ex(storage: UntypedStorage, protocol: int) -> tuple[Any, ...]:
     """`storage.__reduce_ex__`: the bytes; out of band where protocol 5 is given buffers."""
     if storage.device.type == "meta":
@@ -116,6 +138,8 @@ def _state(tensor: Tensor) -> dict[str, Any]:
 
 def tensor_reduce_ex(tensor: Tensor, protocol: int) -> tuple[Any, ...]:
     """`tensor.__reduce_ex__`: its storage and geometry. Tensors of one pickle that share a storage share it again."""
+    if type(tensor) is not flambeau.Tensor and is_wrapper(tensor):
+        return _rebuild_wrapper_subclass, (*_wrapper_geometry(tensor), _state(tensor))
     size, stride = tuple(tensor.shape), tuple(tensor.stride())
     grad, storage = bool(tensor.requires_grad), tensor.untyped_storage()
     args: tuple[Any, ...] = (storage, tensor.storage_offset(), size, stride, grad, OrderedDict(), tensor.dtype)
@@ -140,12 +164,15 @@ def tensor_deepcopy(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
             "moment. If you were attempting to deepcopy a module, a tensor of it is the result of an operation: copy "
             "tensor.detach() instead"
         )
-    storage = copy.deepcopy(tensor.untyped_storage(), memo)
-    copied = _rebuild_tensor(
-        storage, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
-    )
-    if type(tensor) is not flambeau.Tensor:
-        copied = copied.as_subclass(type(tensor))
+    if type(tensor) is not flambeau.Tensor and is_wrapper(tensor):  # what it wraps is in its attributes
+        copied = _rebuild_wrapper_subclass(*_wrapper_geometry(tensor)[:-1], False, {})
+    else:
+        storage = copy.deepcopy(tensor.untyped_storage(), memo)
+        copied = _rebuild_tensor(
+            storage, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype
+        )
+        if type(tensor) is not flambeau.Tensor:
+            copied = copied.as_subclass(type(tensor))
     memo[id(tensor)] = copied
     if tensor.requires_grad:
         copied.requires_grad = True

@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import flambeau
+from flambeau._utils import is_wrapper
 
 from . import _tensor_bridge as bridge
 from ._locations import location_tag
@@ -208,7 +209,7 @@ class Pickler(_PythonPickler):
         parameter = bridge.parameter_class()
         if parameter is not None and type(obj) is parameter:
             return self._reduce_parameter(obj)
-        if own is not flambeau.Tensor.__reduce_ex__:
+        if own is not flambeau.Tensor.__reduce_ex__ or is_wrapper(obj):  # a wrapper's data is in its attributes
             return NotImplemented
         build, args = self._reduce_plain(obj)
         return REBUILD_FROM_TYPE, (build, type(obj), args, bridge.attributes_of(obj) or None)
