@@ -176,6 +176,19 @@ def test_numbers_are_read_through_the_handler():
     assert isinstance(w.data, Wrap)
 
 
+def test_derivatives_run_under_a_mode():
+    x = flambeau.tensor([3.0, 4.0], requires_grad=True)
+    with Log():
+        x.norm().backward()
+        x.clamp(0, 3.5).sum().backward()
+    assert x.grad.tolist() == pytest.approx([1.6, 0.8])
+
+
+def test_as_subclass_keeps_a_wrapper():
+    w = Wrap(flambeau.ones(2))
+    assert isinstance(w.as_subclass(flambeau.Tensor), Wrap)
+
+
 def test_kernels_refuse_a_wrapper():
     w = Wrap(flambeau.ones(3))
     with _DisableTorchDispatch(), pytest.raises(RuntimeError, match="storage"):

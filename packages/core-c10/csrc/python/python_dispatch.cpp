@@ -55,9 +55,11 @@ bool omittable(const Signature& s, int i, const Value* args) {
   return a.has_default && !a.out && is_default(args[i], s.defaults[i]);
 }
 
-// A number that was made into a tensor for the call is shown as the number.
-PyObject* shown(const Value& v) {
-  if (v.tag == Tag::Tensor && v.tensor->wrapped_number) return wrap_scalar(item(v.as_tensor()));
+// A number that was made into a tensor for the call is shown as the number, where the operator takes one again.
+PyObject* shown(const Operator& op, int i, const Value& v) {
+  if (v.tag == Tag::Tensor && v.tensor->wrapped_number && (op.number_args >> i & 1)) {
+    return wrap_scalar(read_scalar(v.as_tensor()));
+  }
   return wrap_argument(v);
 }
 
@@ -71,10 +73,10 @@ PythonCall python_call(const Operator& op, const Value* args) {
   int n = s.num_positional;
   while (n > 0 && omittable(s, n - 1, args)) --n;
   PythonCall call{Owned(checked(PyTuple_New(n))), Owned(checked(PyDict_New()))};
-  for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(call.args.get(), i, checked(shown(args[i])));
+  for (int i = 0; i < n; ++i) PyTuple_SET_ITEM(call.args.get(), i, checked(shown(op, i, args[i])));
   for (int i = s.num_positional; i < s.num_args; ++i) {
     if (omittable(s, i, args)) continue;
-    const Owned value(checked(shown(args[i])));
+    const Owned value(checked(shown(op, i, args[i])));
     checked(PyDict_SetItem(call.kwargs.get(), s.names[i], value.get()));
   }
   return call;

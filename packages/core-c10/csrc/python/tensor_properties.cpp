@@ -313,6 +313,10 @@ PyObject* m_as_subclass(PyObject* s, PyObject* cls) {
                   "cls must be a subclass of Tensor");
     const Operator* op = find_operator("aten", "alias");
     Tensor t = op ? call<Tensor>(*op, T(s)) : alias(T(s));
+    if (t.impl()->pyobj) {  // a class that handles operators made it
+      Owned made(wrap(t));
+      if (PyObject_TypeCheck(made.get(), reinterpret_cast<PyTypeObject*>(cls))) return made.release();
+    }
     return wrap_as(std::move(t), reinterpret_cast<PyTypeObject*>(cls));
   });
 }
