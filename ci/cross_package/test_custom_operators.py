@@ -300,3 +300,14 @@ def test_a_library_keeps_to_its_namespace():
     with pytest.raises(RuntimeError, match="namespace 'aten'"):
         library.impl("aten::add.Tensor", lambda x, y: x, "CPU")
     assert library.define("mine::f(Tensor x) -> Tensor") == "f"
+
+
+def test_an_argument_may_be_called_self(name):
+    @custom_op(name, mutates_args=())
+    def negated(self: Tensor) -> Tensor:
+        return -self
+
+    assert negated(self=flambeau.ones(1)).tolist() == [-1]
+    add = flambeau.ops.aten.add.Tensor
+    assert add(self=flambeau.ones(1), other=flambeau.ones(1)).tolist() == [2]
+    assert [a.type for a in add._schema.arguments] == ["Tensor", "Tensor", "Scalar"]

@@ -8,7 +8,7 @@ import threading
 import flambeau
 import pytest
 from flambeau._C import _disabled_torch_function_impl
-from flambeau.overrides import TorchFunctionMode
+from flambeau.overrides import TorchFunctionMode, handle_torch_function, has_torch_function
 from flambeau.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -282,3 +282,28 @@ def test_wrappers_are_copied_with_what_they_wrap(again, requires_grad):
     y = again(x)
     assert type(y) is Wrap and y.elem is not x.elem and y.elem.tolist() == [0, 1, 2]
     assert y.requires_grad == requires_grad and y.is_leaf and (y + 1).elem.tolist() == [1, 2, 3]
+
+
+def test_functions_of_others_ask_only_what_overrides():
+    """What handle_torch_function shows to a mode, and asks after it, are classes with a __torch_function__."""
+
+    class Decline(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(types)
+            return NotImplemented
+
+    class Answer(flambeau.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return types
+
+    def api(x, n):
+        return handle_torch_function(api, (x, n), x, n) if has_torch_function((x, n)) else "plain"
+
+    seen = []
+    plain, answer = flambeau.ones(2), flambeau.ones(2).as_subclass(Answer)
+    with Decline(), Decline():
+        assert api(answer, 5) == (Answer,) and seen == [(Answer,)]
+        with pytest.raises(TypeError, match="no implementation found"):
+            api(plain, 5)
+    assert api(answer, plain) == (Answer,) and api(plain, 5) == "plain"

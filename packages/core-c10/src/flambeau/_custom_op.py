@@ -51,7 +51,7 @@ class CustomOpDef:
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
+    def __call__(self, /, *args: object, **kwargs: object) -> Any:
         return self._opoverload(*args, **kwargs)
 
     @classmethod
@@ -154,7 +154,7 @@ class CustomOpDef:
 
         return kernel
 
-    def _run_fake(self, *args: object, **kwargs: object) -> object:
+    def _run_fake(self, /, *args: object, **kwargs: object) -> object:
         if self._fake is None:
             if not self._opoverload._schema.returns:
                 return None  # it only writes: there is nothing to describe
@@ -164,7 +164,7 @@ class CustomOpDef:
             )
         return self._fake(*args, **kwargs)
 
-    def _record(self, *args: object, **kwargs: object) -> object:
+    def _record(self, /, *args: object, **kwargs: object) -> object:
         import flambeau
 
         if not flambeau.is_grad_enabled() or not any(t.requires_grad for t in _tensors([*args, *kwargs.values()])):

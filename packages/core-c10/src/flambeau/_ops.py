@@ -57,7 +57,7 @@ class OpOverload(_Described):
     def _overloadname(self) -> str:
         return self._overload or "default"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
     @property
@@ -104,7 +104,7 @@ class OpOverloadPacket(_Described):
         self.__module__ = f"flambeau.ops.{namespace}"
         self._call = _C._op_function(namespace, name, None, False)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
     def overloads(self) -> list[str]:

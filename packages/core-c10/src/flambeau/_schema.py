@@ -60,11 +60,12 @@ class FunctionSchema:
         self.overload_name = overload
         self._text = f"{namespace}::{text.split('::')[-1]}"
         self.arguments = [
-            Argument(n, t, k, None if alias is None else AliasInfo(alias, write), default)
+            Argument(n, t.strip(), k, None if alias is None else AliasInfo(alias, write), default)
             for n, t, k, alias, write, default in arguments
         ]
         self.returns = [
-            Argument(n, t, False, None if alias is None else AliasInfo(alias, write)) for n, t, alias, write in returns
+            Argument(n, t.strip(), False, None if alias is None else AliasInfo(alias, write))
+            for n, t, alias, write in returns
         ]
 
     @property

@@ -95,26 +95,33 @@ def enable_reentrant_dispatch() -> Iterator[None]:
         yield
 
 
+def _is_overriding(arg: object) -> bool:
+    """Whether the argument's class has a `__torch_function__` of its own that is not switched off; modes aside."""
+    disabled = _C._set_torch_function_disabled(True)
+    _C._set_torch_function_disabled(disabled)
+    override = getattr(type(arg), "__torch_function__", None)
+    return not disabled and type(arg) is not Tensor and override not in (None, _C._disabled_torch_function_impl)
+
+
 def handle_torch_function(
     public_api: Callable, relevant_args: Iterable[Any], *args: object, **kwargs: object
 ) -> object:
     """Call the overrides of `relevant_args`, a subclass before its class. Raises TypeError when all decline."""
+    overloaded: list[Any] = []
+    for arg in relevant_args:
+        if not _is_overriding(arg) or any(type(arg) is type(o) for o in overloaded):
+            continue
+        position = next((i for i, o in enumerate(overloaded) if issubclass(type(arg), type(o))), len(overloaded))
+        overloaded.insert(position, arg)
+    types = tuple(type(o) for o in overloaded)
     if modes := _C._function_modes():
         _C._pop_function_mode()
         try:
-            types = tuple({type(a): None for a in relevant_args if _C._has_torch_function_unary(a)})
             result = modes[-1].__torch_function__(public_api, types, args, kwargs)
         finally:
             _C._push_function_mode(modes[-1])
         if result is not NotImplemented:
             return result
-    overloaded: list[Any] = []
-    for arg in relevant_args:
-        if not _C._has_torch_function_unary(arg) or any(type(arg) is type(o) for o in overloaded):
-            continue
-        position = next((i for i, o in enumerate(overloaded) if issubclass(type(arg), type(o))), len(overloaded))
-        overloaded.insert(position, arg)
-    types = tuple(type(o) for o in overloaded)
     for o in overloaded:
         result = o.__torch_function__(public_api, types, args, kwargs)
         if result is not NotImplemented:
