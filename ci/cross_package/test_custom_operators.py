@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import weakref
 
 import flambeau
 import pytest
@@ -311,3 +312,26 @@ def test_an_argument_may_be_called_self(name):
     add = flambeau.ops.aten.add.Tensor
     assert add(self=flambeau.ones(1), other=flambeau.ones(1)).tolist() == [2]
     assert [a.type for a in add._schema.arguments] == ["Tensor", "Tensor", "Scalar"]
+
+
+def _tripled_in_a_library():
+    library = Library("again", "FRAGMENT")
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: flambeau.from_numpy(x.detach().numpy() * 3), "CPU")
+    return library
+
+
+def test_registrations_end_with_their_library():
+    """A derivative does not keep its Library, and an operator defined again has none of the old one's."""
+    for factor in (3, 4):
+        library = _tripled_in_a_library()
+        flambeau.library.register_autograd("again::f", lambda ctx, g, factor=factor: g * factor, lib=library)
+        flambeau.library.register_fake("again::f", flambeau.empty_like, lib=library)
+        x = flambeau.ones(2, requires_grad=True)
+        flambeau.ops.again.f(x).sum().backward()
+        assert x.grad.tolist() == [factor, factor]
+        assert flambeau.ops.again.f(x.detach().to("meta")).shape == (2,)
+        gone = weakref.ref(library)
+        del library
+        gc.collect()
+        assert gone() is None and not hasattr(flambeau.ops.again, "f")

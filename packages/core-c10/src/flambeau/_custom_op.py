@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -25,7 +26,8 @@ class CustomOpDef:
     Made by `flambeau.library.custom_op`; not to be made by hand.
     """
 
-    _lib: Any  # the Library that holds the registrations
+    is_derived = False  # whether a Library defined the operator, and this only adds to it
+    _lib: Any  # the Library that holds the registrations; a weak reference to one that others made
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable, tags: object = None) -> None:
         from flambeau.library import Library
@@ -60,10 +62,12 @@ class CustomOpDef:
         short, _, overload = name.partition(".")
         self = object.__new__(cls)
         self._opoverload = getattr(getattr(getattr(_ops.ops, namespace), short), overload or "default")
-        self._namespace, self._name, self._lib = namespace, name, library
+        self._namespace, self._name, self._lib = namespace, name, weakref.proxy(library)
         self._schema_text, self._init_fn = str(self._opoverload._schema), self._opoverload
         self._set_defaults()
         library.impl(name, self._record, "Autograd")
+        library._derived.append(self)
+        self.is_derived = True
         return self
 
     def _set_defaults(self) -> None:

@@ -70,6 +70,7 @@ class Library:
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._defined: list[str] = []
         self._kernels: list[object] = []  # each takes its kernel along when it goes
+        self._derived: list[CustomOpDef] = []  # derivatives of its operators
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: object = ()) -> str:
         """Add an operator by its schema, such as "twice(Tensor x) -> Tensor". Returns its name.
@@ -117,8 +118,13 @@ class Library:
 
     def _destroy(self) -> None:
         self._kernels.clear()
+        for op in self._derived:
+            if _defined.get(op._qualname) is op:
+                del _defined[op._qualname]
+        self._derived.clear()
         for name in self._defined:
             _C._library_remove(self.ns, name)
+            _defined.pop(f"{self.ns}::{name}", None)
             vars(getattr(_ops.ops, self.ns)).pop(name.partition(".")[0], None)  # the packet that knew it
         self._defined.clear()
 
@@ -240,7 +246,7 @@ def register_fake(
 
     def register(function: Callable) -> Callable:
         name = _named(op)
-        if name in _defined:
+        if name in _defined and not _defined[name].is_derived:
             return _defined[name].register_fake(function)
         namespace, short = _split(name)
         _fragment(namespace, lib)._register_fake(short, function, allow_override=allow_override)
