@@ -102,16 +102,16 @@ def is_wrapper(tensor: Tensor) -> bool:
 def _rebuild_wrapper_subclass(
     kind: type, dtype: Any, size: tuple, stride: tuple, offset: int, device: Any, requires_grad: bool, state: dict
 ) -> Tensor:
-    tensor = flambeau.Tensor._make_wrapper_subclass(
+    tensor: Tensor = flambeau.Tensor._make_wrapper_subclass(
         kind, size, strides=stride, storage_offset=offset, dtype=dtype, device=device, requires_grad=requires_grad
     )
     tensor.__dict__.update(state)
     return tensor
 
 
-def _wrapper_geometry(tensor: Tensor) -> tuple[Any, ...]:
+def _wrapper_geometry(tensor: Tensor) -> tuple[type, Any, tuple, tuple, int, Any]:
     shape, stride, offset = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
-    return type(tensor), tensor.dtype, shape, stride, offset, tensor.device, bool(tensor.requires_grad)
+    return type(tensor), tensor.dtype, shape, stride, offset, tensor.device
 
 
 def storage_reduce_ex(storage: UntypedStorage, protocol: int) -> tuple[Any, ...]:
@@ -139,7 +139,7 @@ def _state(tensor: Tensor) -> dict[str, Any]:
 def tensor_reduce_ex(tensor: Tensor, protocol: int) -> tuple[Any, ...]:
     """`tensor.__reduce_ex__`: its storage and geometry. Tensors of one pickle that share a storage share it again."""
     if type(tensor) is not flambeau.Tensor and is_wrapper(tensor):
-        return _rebuild_wrapper_subclass, (*_wrapper_geometry(tensor), _state(tensor))
+        return _rebuild_wrapper_subclass, (*_wrapper_geometry(tensor), bool(tensor.requires_grad), _state(tensor))
     size, stride = tuple(tensor.shape), tuple(tensor.stride())
     grad, storage = bool(tensor.requires_grad), tensor.untyped_storage()
     args: tuple[Any, ...] = (storage, tensor.storage_offset(), size, stride, grad, OrderedDict(), tensor.dtype)
@@ -165,7 +165,7 @@ def tensor_deepcopy(tensor: Tensor, memo: dict[int, Any]) -> Tensor:
             "tensor.detach() instead"
         )
     if type(tensor) is not flambeau.Tensor and is_wrapper(tensor):  # what it wraps is in its attributes
-        copied = _rebuild_wrapper_subclass(*_wrapper_geometry(tensor)[:-1], False, {})
+        copied = _rebuild_wrapper_subclass(*_wrapper_geometry(tensor), requires_grad=False, state={})
     else:
         storage = copy.deepcopy(tensor.untyped_storage(), memo)
         copied = _rebuild_tensor(
