@@ -335,3 +335,39 @@ def test_registrations_end_with_their_library():
         del library
         gc.collect()
         assert gone() is None and not hasattr(flambeau.ops.again, "f")
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ("f(Tensor x) -> (" + ", ".join(["Tensor"] * 17) + ")", "at most 32 arguments and 16 results"),
+        ("f(Tensor x, Tensor x) -> Tensor", "two arguments are called 'x'"),
+        ("f(Tensor x) -> str", "a result is of type str"),
+        ("f(Tensor x) -> int[]", "a result is of type int"),
+    ],
+)
+def test_schemas_that_calls_cannot_carry(schema, reason):
+    library = Library("ours_refused", "FRAGMENT")
+    with pytest.raises(RuntimeError, match=reason):
+        library.define(schema)
+
+
+def test_results_are_of_the_type_that_the_schema_says():
+    library = Library("ours_typed", "FRAGMENT")
+    library.define("whole(Tensor x) -> int")
+    library.impl("whole", lambda x: 2.5, "CPU")
+    with pytest.raises(TypeError, match="integer"):
+        flambeau.ops.ours_typed.whole(flambeau.ones(1))
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: None, "CPU")
+    with pytest.raises(TypeError, match="must return Tensor"):
+        flambeau.ops.ours_typed.one(flambeau.ones(1))
+
+
+def test_operators_of_one_name_in_two_namespaces_have_their_own_result_types():
+    flambeau.sort(flambeau.ones(3))
+    library = Library("ours_sort", "FRAGMENT")
+    library.define("sort(Tensor x) -> (Tensor a, Tensor b, Tensor c)")
+    library.impl("sort", lambda x: (x + 1, x + 2, x + 3), "CPU")
+    result = flambeau.ops.ours_sort.sort(flambeau.zeros(1))
+    assert (result.a, result.b, result.c) == (1, 2, 3)

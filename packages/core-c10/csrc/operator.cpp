@@ -355,11 +355,30 @@ Operator& define_operator(std::string_view ns, const OpDef& def) {
   return op;
 }
 
+namespace {
+
+// What calls can carry: so many values, names that tell arguments apart, results of kinds that frames give back.
+void check_frame_holds(const Schema& s, std::string_view text) {
+  FL_CHECK(s.args.size() <= kMaxArguments && s.returns.size() <= kMaxResults, "[define] ", text,
+           ": an operator has at most ", kMaxArguments, " arguments and ", kMaxResults, " results");
+  for (size_t i = 0; i < s.args.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      FL_CHECK(s.args[i].name != s.args[j].name, "[define] ", text, ": two arguments are called '", s.args[i].name,
+               "'");
+  for (const SchemaReturn& r : s.returns) {
+    const bool number = r.kind == ArgKind::Int || r.kind == ArgKind::Float || r.kind == ArgKind::Bool ||
+                        r.kind == ArgKind::Scalar || r.kind == ArgKind::DType;
+    FL_CHECK(r.kind == ArgKind::Tensor || (number && !r.list), "[define] ", text, ": a result is of type ", r.type_text,
+             "; allowed are Tensor, Tensor[], int, float, bool, Scalar and ScalarType");
+  }
+}
+
+}  // namespace
+
 Operator& define_operator(std::string_view ns, std::string_view schema) {
   Registry& r = registry();
   std::unique_ptr<Schema> parsed(parse_schema(schema));  // reports errors before anything is registered
-  FL_CHECK(parsed->args.size() <= kMaxArguments && parsed->returns.size() <= kMaxResults, "[define] ", schema,
-           ": an operator has at most ", kMaxArguments, " arguments and ", kMaxResults, " results");
+  check_frame_holds(*parsed, schema);
   auto made = make(ns, std::string(schema));
   made->flags = 0;
   made->read_shape_of_frame();

@@ -277,6 +277,9 @@ void share_version(TensorImpl& t, const Tensor& self) {
 Tensor tensor_without_memory(IntList sizes, IntList strides, int64_t offset, TensorOptions options) {
   FL_CHECK(sizes.size() == strides.size(), "[_make_wrapper_subclass] sizes ", sizes, " and strides ", strides,
            " must have the same length");
+  FL_CHECK(offset >= 0, "[_make_wrapper_subclass] storage_offset must not be negative, got ", offset);
+  for (const int64_t s : strides)
+    FL_CHECK(s >= 0, "[_make_wrapper_subclass] strides must not be negative, got ", strides);
   checked_numel(sizes, "_make_wrapper_subclass");
   storage_bytes(sizes, strides, options.dtype, offset, "_make_wrapper_subclass");
   Tensor t = Tensor::steal(tensor_shell(options.dtype, options.device));

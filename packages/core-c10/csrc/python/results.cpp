@@ -113,7 +113,16 @@ void store_result(const Operator& op, const SchemaReturn& r, PyObject* o, Value*
     const int truth = PyObject_IsTrue(o);
     checked(truth);
     *out = Value(truth == 1);
+  } else if (r.kind == ArgKind::Int) {
+    const Owned index(checked(PyNumber_Index(o)));
+    set_result(out, scalar_from(index.get()));
+  } else if (r.kind == ArgKind::Float) {
+    const double v = PyFloat_AsDouble(o);
+    if (v == -1.0 && PyErr_Occurred()) throw PythonError();
+    *out = Value(v);
   } else {
+    FL_CHECK_TYPE(is_number(o) || is_tensor(o), "[", op.qualified_name(), "] the Python kernel must return ",
+                  r.type_text, ", it returned ", Py_TYPE(o)->tp_name);
     set_result(out, scalar_from(o));
   }
 }
@@ -128,8 +137,9 @@ void store_results(const Operator& op, PyObject* o, Value* results) {
       (PyTuple_Check(o) || PyList_Check(o)) && static_cast<size_t>(PySequence_Fast_GET_SIZE(o)) == returns.size(), "[",
       op.qualified_name(), "] the Python kernel must return ", returns.size(), " results, it returned ",
       Py_TYPE(o)->tp_name);
+  const Owned items(checked(PySequence_Tuple(o)));  // reading one may run code that changes the list
   for (size_t i = 0; i < returns.size(); ++i)
-    store_result(op, returns[i], PySequence_Fast_GET_ITEM(o, static_cast<Py_ssize_t>(i)), results + i);
+    store_result(op, returns[i], PyTuple_GET_ITEM(items.get(), static_cast<Py_ssize_t>(i)), results + i);
 }
 
 namespace {
