@@ -176,6 +176,14 @@ def test_numbers_are_read_through_the_handler():
     assert isinstance(w.data, Wrap)
 
 
+def test_results_saved_for_backward_keep_their_class():
+    w = Wrap(flambeau.tensor([0.0, 1.0])).requires_grad_()
+    flambeau.nn.functional.softmax(w, 0)[0].backward()
+    x = flambeau.tensor([0.0, 1.0], requires_grad=True)
+    flambeau.nn.functional.softmax(x, 0)[0].backward()
+    assert isinstance(w.grad, Wrap) and w.grad.elem.tolist() == x.grad.tolist()
+
+
 def test_derivatives_run_under_a_mode():
     x = flambeau.tensor([3.0, 4.0], requires_grad=True)
     with Log():

@@ -4,6 +4,7 @@
 
 #include "extras.h"
 #include "flambeau/core/views.h"
+#include "flambeau/ops/detach.h"
 #include "formula.h"
 #include "garbage.h"
 #include "saved_hooks.h"
@@ -377,6 +378,17 @@ void rebase_history(const Tensor& t, const NodeRef& node, size_t self) {
 // --- saved tensors
 // --------------------------------------------------------------------------------------------------------
 
+namespace {
+
+// A class that handles operators makes its own alias, so that it stays the class it is.
+Tensor apart_from_graph(const Tensor& t) {
+  if (FL_LIKELY(!(t.keys() & key_bit(Key::Python)))) return alias_without_history(t);
+  GradMode no_grad(false);
+  return ops::detach(t);
+}
+
+}  // namespace
+
 Saved::Saved(const Tensor& t, bool is_result) {
   if (!t.defined()) return;
   FL_CHECK(!t.impl()->inference,
@@ -388,7 +400,7 @@ Saved::Saved(const Tensor& t, bool is_result) {
   // A result that carries no gradient is a constant to the formula: it is not tied to the node when it comes back.
   is_result_ = is_result && grad_fn_of(t) != nullptr;
   if (saved_hooks_active() && !t.is_wrapped_number()) {
-    hook_ = pack_saved(is_result ? alias_without_history(t) : t);
+    hook_ = pack_saved(is_result ? apart_from_graph(t) : t);
     Meta* m = meta_of(t);
     output_ = m ? m->output : 0;
     return;
@@ -396,7 +408,8 @@ Saved::Saved(const Tensor& t, bool is_result) {
   if (is_result) {
     Meta* m = meta_of(t);
     output_ = m ? m->output : 0;
-    tensor_ = alias_without_history(t);
+    tensor_ = apart_from_graph(t);
+    version_ = tensor_.version();
   } else {
     tensor_ = t;
   }
@@ -443,7 +456,7 @@ Tensor Saved::unpack(const Node* owner) const {
     t = tensor_;
   }
   if (!is_result_ || !owner || !grad_enabled() || !differentiable_type(t.dtype())) return t;
-  Tensor alias = alias_without_history(t);  // connected to the node again, for double backward
+  Tensor alias = apart_from_graph(t);  // connected to the node again, for double backward
   Meta& m = ensure_meta(alias);
   m.attach(NodeRef::borrow(const_cast<Node*>(owner)), output_);
   mark(alias, true);
