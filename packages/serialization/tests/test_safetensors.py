@@ -1,7 +1,9 @@
 """safetensors files: through the library, with flambeau's tensors."""
 
 import json
+import os
 import struct
+import threading
 
 import flambeau
 import pytest
@@ -83,3 +85,17 @@ def test_cut_and_lying_files_are_refused():
     ):
         with pytest.raises(serialization.FormatError):
             safetensors.load(bad)
+
+
+def test_files_have_the_mode_of_any_file_and_pipes_stay_pipes(tmp_path):
+    plain, whole, pipe = tmp_path / "plain", tmp_path / "whole", tmp_path / "pipe"
+    plain.touch()
+    safetensors.save_file({"x": flambeau.tensor([1.0])}, whole)
+    assert whole.stat().st_mode == plain.stat().st_mode
+    os.mkfifo(pipe)
+    got = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    safetensors.save_file({"x": flambeau.tensor([1.0])}, pipe)
+    reader.join(10)
+    assert got == [whole.read_bytes()] and pipe.is_fifo()

@@ -61,13 +61,10 @@ def save_file(
     RuntimeError  if two tensors share memory, which the format cannot express: save clones, or use `save_model`
     ValueError, TypeError  if a tensor is sparse, not on the CPU, or of a dtype that the format does not have
     """
-    from safetensors import serialize_file
-
-    kept, specs = _described(tensors)
+    # The library's own function writes by name: it would put a file of its own in the place of ours, or of a pipe.
+    data = save(tensors, metadata)
     with replace_file(os.fspath(filename)) as file:
-        # The library writes by name; the name is that of the new file, which is in nobody's use yet.
-        serialize_file(specs, file.name, metadata=metadata)
-    del kept
+        file.write(data)
 
 
 def save(tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
