@@ -37,7 +37,7 @@ def opcheck(
         test_schema : arguments are written to, and results share memory, only where the schema says so
         test_autograd_registration : a derivative is registered where autograd can see it
         test_faketensor : the fake implementation gives sizes, strides, dtypes and devices of the real one
-        test_aot_dispatch_dynamic : gradients of a call taken below autograd are those of a plain call
+        test_aot_dispatch_dynamic : two equal calls have equal gradients (there is no tracer yet to compare with)
     raise_exception : raise OpCheckError at the first failure
     atol, rtol : for comparing gradients
 
